@@ -1,0 +1,1 @@
+this is not Go and must not be read

@@ -1,0 +1,2 @@
+// Package unplaced has no rule.
+package unplaced
