@@ -10,7 +10,6 @@ package json
 
 import (
 	"bytes"
-	stdjson "encoding/json"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -114,6 +113,3 @@ func plain(s string) bool {
 	}
 	return true
 }
-
-// Raw is the type in which undecoded JSON appears in public API.
-type Raw = stdjson.RawMessage

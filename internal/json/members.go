@@ -1,6 +1,7 @@
 package json
 
 import (
+	"bytes"
 	stdjson "encoding/json"
 	"iter"
 	"unsafe"
@@ -43,7 +44,7 @@ func walk(object []byte, yield func(string, stdjson.RawMessage) bool) {
 			return
 		}
 		end := skipString(object, i)
-		name, ok := unquote(object[i:end])
+		name, ok := Unquote(object[i:end])
 		if i = skipSpace(object, end); !ok || i >= len(object) || object[i] != ':' {
 			return
 		}
@@ -119,23 +120,22 @@ func skipNested(b []byte, i int) int {
 	return i
 }
 
-// unquote returns the text of a JSON string.
-func unquote(quoted []byte) (string, bool) {
-	if len(quoted) < 2 || quoted[len(quoted)-1] != '"' {
+// Unquote returns the text of a JSON string. The text refers to the bytes of
+// quoted when there are no escapes in it, and is a copy otherwise.
+func Unquote(quoted []byte) (text string, ok bool) {
+	if len(quoted) < 2 || quoted[0] != '"' || quoted[len(quoted)-1] != '"' {
 		return "", false
 	}
 	inner := quoted[1 : len(quoted)-1]
-	for _, c := range inner {
-		if c == '\\' {
-			text, err := jsontext.AppendUnquote(nil, quoted)
-			return string(text), err == nil
-		}
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return Alias(inner), true
 	}
-	return alias(inner), true
+	out, err := jsontext.AppendUnquote(nil, quoted)
+	return string(out), err == nil
 }
 
-// alias returns b as a string without copying it. It is the one place that
-// does so; Members says what callers must keep to.
-func alias(b []byte) string {
+// Alias returns b as a string without copying it: b must not change while the
+// string is in use. It is the one place that does so.
+func Alias(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
