@@ -1,0 +1,93 @@
+# What a developer runs. Only Go is needed, except for `make race` (a C compiler)
+# and `make interop` (node, for the suites that talk to other implementations).
+# Tools are built at the versions below into .tools; nothing is installed outside.
+
+MODULES  := . apps bench
+SYSTEMS  := linux darwin windows
+FUZZTIME ?= 20s
+COVER    ?= 85
+# What counts for coverage: the packages users import and what those are made of.
+SDK := ./jsonrpc ./mcp ./transport ./server ./client ./httpserver/... ./httpclient/... \
+       ./host/... ./internal/...
+
+GOLANGCI_VERSION := v2.15.0
+GOFUMPT_VERSION  := v0.12.0
+TOOLS    := $(CURDIR)/.tools
+GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+GOFUMPT  := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)
+
+export GOTOOLCHAIN ?= local
+
+# each runs a command in every module, goes on when one fails, and fails in the end.
+each = @status=0; for m in $(MODULES); do echo "-- $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
+
+# sources lists our Go files, without those kept as test data.
+sources = find . \( -name '.?*' -o -name node_modules -o -name testdata \) -prune -o -name '*.go' -print
+
+.PHONY: help
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-9s %s\n", $$1, $$2 }'
+
+.PHONY: test
+test: ## run the tests of every module
+	$(call each,go test ./...)
+
+.PHONY: race
+race: ## run them under the race detector, in random order
+	$(call each,go test -race -shuffle=on ./...)
+
+.PHONY: test-all
+test-all: test interop ## run the tests, the slow ones and those against other implementations
+
+.PHONY: interop
+interop: ## run the slow tests and those against other implementations (needs node)
+	@if [ -x scripts/interop.sh ]; then FERRY_INTEROP=1 scripts/interop.sh; \
+	else cd apps && echo "-- apps: FERRY_INTEROP=1 go test ./..." && FERRY_INTEROP=1 go test ./...; fi
+
+.PHONY: lint
+lint: fmt-check vet ## check format, vet for every system, run the linters
+	@$(MAKE) --no-print-directory $(GOLANGCI)
+	$(call each,$(GOLANGCI) run --config $(CURDIR)/.golangci.yml)
+
+.PHONY: fmt
+fmt: $(GOFUMPT) ## format the code
+	@$(sources) | xargs $(GOFUMPT) -w
+
+.PHONY: fmt-check
+fmt-check: $(GOFUMPT)
+	@echo "-- gofumpt"; out=$$($(sources) | xargs $(GOFUMPT) -l) && if [ -n "$$out" ]; then \
+	echo "$$out"; echo "not formatted: run make fmt"; exit 1; fi
+
+.PHONY: vet
+vet:
+	@status=0; for os in $(SYSTEMS); do for m in $(MODULES); do echo "-- $$m: GOOS=$$os go vet ./..."; \
+	(cd $$m && CGO_ENABLED=0 GOOS=$$os go vet ./...) || status=1; done; done; exit $$status
+
+.PHONY: bench
+bench: ## run the benchmarks
+	$(call each,go test -run '^$$' -bench . -benchmem ./...)
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (20s)
+	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh $(MODULES)
+
+.PHONY: cover
+cover: ## measure the coverage of the SDK, fail below COVER (85) percent
+	@COVER=$(COVER) scripts/cover.sh $(SDK)
+
+.PHONY: build
+build: ## build the static binary bin/ferry
+	cd apps && CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -o ../bin/ ./cmd/ferry
+
+.PHONY: tools
+tools: $(GOLANGCI) $(GOFUMPT) ## build the pinned tools into .tools
+
+.PHONY: clean
+clean: ## remove what make built
+	rm -rf bin .tools cover.out
+
+$(GOLANGCI):
+	@scripts/tool.sh $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+$(GOFUMPT):
+	@scripts/tool.sh $@ mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
