@@ -1,0 +1,161 @@
+// Package transport carries JSON-RPC messages between a client and a server.
+//
+// There are two seams, and a custom transport implements one of them. A [Conn]
+// moves frames both ways: stdio, an in-memory pipe, a socket. A [RoundTripper]
+// takes a request and brings its response, with whatever the server sends
+// meanwhile going to a [Receiver]: HTTP. Servers are run on a Conn with
+// server.Server.ServeConn; clients open a [Transport], which gives a
+// RoundTripper ([Duplex] makes one of a Conn).
+//
+// The package knows frames and messages, not methods or revisions.
+package transport
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/ferrymcp/ferry/jsonrpc"
+)
+
+// A Conn moves frames both ways between two peers. A frame is one JSON-RPC
+// message or, where the revision has them, a batch, without its delimiter.
+type Conn interface {
+	// Read returns the next frame. The frame belongs to the caller. One
+	// goroutine reads at a time. It returns io.EOF after the peer has ended
+	// the connection, and a *FrameTooLargeError for a frame over the limit,
+	// after which reading may go on.
+	Read() ([]byte, error)
+	// Write sends one frame, whole, and does not keep it. Any number of
+	// goroutines may write. Frames leave in the order in which Write was called.
+	Write(frame []byte) error
+	// Close ends the connection and unblocks Read and Write. It is bounded
+	// and may be called more than once and concurrently with the others.
+	Close() error
+}
+
+// A Transport reaches one server. Open may be called again, after the last
+// RoundTripper was closed or lost, to connect anew.
+type Transport interface {
+	// Open connects. What the server sends by itself goes to recv, in order.
+	Open(ctx context.Context, recv Receiver) (RoundTripper, error)
+}
+
+// A Receiver takes the requests and notifications that a server sends.
+type Receiver interface {
+	// Receive takes one message. It is called in the order of arrival by one
+	// goroutine per stream and must not block. related is the id of the
+	// client's request on whose stream the message came, zero when the
+	// carrier does not tell. Messages of a request's stream are received
+	// before its RoundTrip returns.
+	Receive(m jsonrpc.Message, related jsonrpc.ID)
+}
+
+// A RoundTripper is an open connection to a server, seen from the client. Its
+// methods may be called concurrently.
+type RoundTripper interface {
+	// RoundTrip sends a request and waits for its response. When ctx ends first
+	// it returns context.Cause(ctx); telling the server is the caller's
+	// business, except where closing the response stream says it (HTTP).
+	// A response that carries an error is a Response, not an error.
+	RoundTrip(ctx context.Context, m *Outgoing) (Response, error)
+	// Send sends a notification, or the response to a server's request.
+	Send(ctx context.Context, m *Outgoing) error
+	// Done is closed when the connection is lost or closed.
+	Done() <-chan struct{}
+	// Err says why Done was closed; nil while it is open.
+	Err() error
+	// Close ends the connection. It is bounded and idempotent.
+	Close() error
+}
+
+// A Listener is a RoundTripper whose server sends what belongs to no request
+// only on a stream the client opens for it: HTTP in the revisions with
+// sessions. All carriers over HTTP implement it, and only they do, wrapped or
+// not: a client that looks for the server's era reads silence differently there.
+type Listener interface {
+	RoundTripper
+	// Listen opens the stream and brings its messages to the Receiver, opening
+	// it again as needed, until ctx ends or the connection does. It returns nil
+	// when the server offers no such stream. revision is that of the session.
+	Listen(ctx context.Context, revision string) error
+}
+
+// ErrSessionLost is matched by the error of a RoundTrip or Send whose session
+// the server no longer knows. The client opens the transport again and
+// initializes; the message was not processed.
+var ErrSessionLost = errors.New("session lost")
+
+// A StatusError is an HTTP answer to a request that carries no JSON-RPC
+// message. An answer that does is a [Response] with its Status, whatever it is.
+type StatusError struct {
+	Status int
+	// Detail is what there is to tell a reader, such as the start of the body.
+	Detail string
+	// Err is the reason when there is more to it, such as a refused login; may be nil.
+	Err error
+}
+
+// Error implements the error interface.
+func (e *StatusError) Error() string {
+	text := "HTTP status " + strconv.Itoa(e.Status)
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns the reason.
+func (e *StatusError) Unwrap() error { return e.Err }
+
+// Outgoing is a message a client sends, in the form the sender has it:
+// parameters and result are encoded once, by the carrier.
+type Outgoing struct {
+	ID     jsonrpc.ID // set on requests, and on responses (the id that is answered)
+	Method string     // set on requests and notifications
+	Params any        // encoded as JSON; nil leaves the member out
+	Result any        // the result of a response, if Error is nil
+	Error  *jsonrpc.Error
+
+	// Revision is the protocol revision the message is sent under; empty
+	// while it is not known (initialize). HTTP repeats it in a header.
+	Revision string
+	// Route, when set, is what HTTP repeats in headers so that intermediaries
+	// can route without reading the body (revision 2026-07-28 and later).
+	Route *Route
+}
+
+// Route is what a request repeats in HTTP headers.
+type Route struct {
+	// Name is the tool or prompt name or the resource URI; empty for other methods.
+	Name string
+	// Params are the arguments that the tool's schema asks to repeat, by header name.
+	Params map[string]string
+}
+
+// A Response answers a request.
+type Response struct {
+	jsonrpc.Message
+	// Status is the HTTP status the response came with; 0 on other carriers.
+	Status int
+}
+
+// Direction tells which way a frame went.
+type Direction uint8
+
+// The directions.
+const (
+	Sent Direction = iota
+	Received
+)
+
+// A Frame is what a tap sees.
+type Frame struct {
+	Time      time.Time
+	Direction Direction
+	Data      []byte // must not be changed or kept
+}
