@@ -90,7 +90,7 @@ func (r *Reader) reuseLine() {
 }
 
 func (r *Reader) fail(err error) {
-	if err == io.EOF && (r.hasData || len(r.line) > 0) {
+	if errors.Is(err, io.EOF) && (r.hasData || len(r.line) > 0) {
 		err = io.ErrUnexpectedEOF
 	}
 	r.err, r.line, r.event = err, nil, Event{}

@@ -1,0 +1,176 @@
+package httpclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+
+	"github.com/ferrymcp/ferry/internal/httpwire"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// encode returns m as JSON. The bytes are not pooled: net/http may go on
+// sending a body after the answer has come.
+func encode(m *transport.Outgoing) ([]byte, error) {
+	buf := jsonrpc.GetBuffer()
+	defer jsonrpc.PutBuffer(buf)
+	var err error
+	switch {
+	case m.Method != "" && m.ID.IsZero():
+		err = jsonrpc.WriteNotification(buf, m.Method, m.Params)
+	case m.Method != "":
+		err = jsonrpc.WriteRequest(buf, m.ID, m.Method, m.Params)
+	case m.Error != nil:
+		jsonrpc.WriteError(buf, m.ID, m.Error)
+	case m.ID.IsZero():
+		err = errors.New("a response needs an id")
+	default:
+		err = jsonrpc.WriteResult(buf, m.ID, m.Result)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone(buf.Bytes()), nil
+}
+
+// Values of headers that never change, shared by all requests.
+var (
+	acceptBoth = []string{httpwire.AcceptBoth}
+	acceptSSE  = []string{httpwire.TypeSSE}
+	typeJSON   = []string{httpwire.TypeJSON}
+)
+
+// post sends the message m, encoded as body.
+func (x *exchange) post(m *transport.Outgoing, body []byte) (*http.Response, error) {
+	r := x.request(http.MethodPost, m.Revision, m.Method != mcp.MethodInitialize)
+	r.Header["Accept"] = acceptBoth
+	r.Header["Content-Type"] = typeJSON
+	if m.Route != nil {
+		if err := route(r.Header, m); err != nil {
+			return nil, err
+		}
+	}
+	r.ContentLength = int64(len(body))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	res, err := x.do(r)
+	if err != nil {
+		return nil, err
+	}
+	return res, x.checkSession(res, m.Method)
+}
+
+// get opens the standing stream.
+func (x *exchange) get(revision string) (*http.Response, error) {
+	r := x.request(http.MethodGet, revision, true)
+	r.Header["Accept"] = acceptSSE
+	return x.do(r)
+}
+
+// farewell tells the server that the session, if there is one, is over. A
+// server that does not answer will forget the session by itself.
+func (c *conn) farewell(ctx context.Context) {
+	c.mu.Lock()
+	session, revision := c.session, c.revision
+	c.mu.Unlock()
+	if session == "" {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	x := &exchange{conn: c, caller: ctx, ctx: ctx, cancel: cancel}
+	if res, err := x.do(x.request(http.MethodDelete, revision, true)); err == nil {
+		x.drain(res)
+	}
+}
+
+// request returns a request with the headers that all have in common.
+func (x *exchange) request(method, revision string, inSession bool) *http.Request {
+	x.mu.Lock()
+	session := x.session
+	if revision != "" {
+		x.revision = revision
+	}
+	x.mu.Unlock()
+	r := x.base.WithContext(x.ctx)
+	r.Method = method
+	r.Header = make(http.Header, len(x.base.Header)+8)
+	maps.Copy(r.Header, x.base.Header)
+	if revision != "" {
+		r.Header[httpwire.HeaderProtocolVersion] = []string{revision}
+	}
+	if session != "" && inSession {
+		r.Header[httpwire.HeaderSessionID] = []string{session}
+	}
+	return r
+}
+
+// route repeats in headers what intermediaries route by.
+func route(h http.Header, m *transport.Outgoing) error {
+	if m.Method == "" {
+		return nil
+	}
+	h[httpwire.HeaderMethod] = []string{httpwire.EncodeValue(m.Method)}
+	if m.Route.Name != "" {
+		h[httpwire.HeaderName] = []string{httpwire.EncodeValue(m.Route.Name)}
+	}
+	for name, value := range m.Route.Params {
+		if !httpwire.ValidToken(name) {
+			return fmt.Errorf("%q cannot be part of a header name", name)
+		}
+		h.Set(httpwire.HeaderParamPrefix+name, httpwire.EncodeValue(value))
+	}
+	return nil
+}
+
+// do sends r. The error is an *UnreachableError or a *RedirectError, or comes
+// from Options.Authorize.
+func (x *exchange) do(r *http.Request) (*http.Response, error) {
+	if x.opts.Authorize != nil {
+		u := *r.URL
+		r.URL = &u
+		if err := x.opts.Authorize(x.ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	res, err := x.client.Do(r)
+	if err == nil {
+		return res, nil
+	}
+	var redirect *RedirectError
+	if errors.As(err, &redirect) {
+		return nil, redirect
+	}
+	var wrapped *url.Error // it repeats the URL, with its secrets
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return nil, &UnreachableError{URL: redact(r.URL), Err: err}
+}
+
+// checkSession takes the session id that the answer to an initialize request
+// brings.
+func (x *exchange) checkSession(res *http.Response, method string) error {
+	if method != mcp.MethodInitialize || res.StatusCode/100 != 2 {
+		return nil
+	}
+	id := res.Header.Get(httpwire.HeaderSessionID)
+	if id == "" {
+		return nil
+	}
+	if !httpwire.ValidSessionID(id) {
+		_ = res.Body.Close()
+		return fmt.Errorf("server assigned the invalid session id %q", id)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.session = id
+	return nil
+}
