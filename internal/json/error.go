@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 		}
 		b.WriteString(shorten(strings.TrimPrefix(e.Err.Error(), "jsontext: ")))
 	}
-	if e.Want == "" {
+	if e.Want == "" && e.Offset > 0 {
 		fmt.Fprintf(&b, " at byte %d", e.Offset)
 	}
 	return b.String()
@@ -70,7 +70,13 @@ func explain(err error) error {
 	var syntactic *jsontext.SyntacticError
 	switch {
 	case errors.As(err, &own):
-		return err
+		// It comes from a type that decodes itself, and knows only its part.
+		whole := *own
+		if errors.As(err, &semantic) {
+			whole.Pointer = string(semantic.JSONPointer) + own.Pointer
+			whole.Offset = semantic.ByteOffset + own.Offset
+		}
+		return &whole
 	case errors.As(err, &syntactic):
 		return &Error{Pointer: string(syntactic.JSONPointer), Offset: syntactic.ByteOffset, Err: syntactic.Err}
 	case errors.As(err, &semantic):
@@ -89,7 +95,7 @@ func explainSemantic(e *jsonv2.SemanticError) *Error {
 	if out.Got == "" {
 		// Encoding: there is no JSON yet, so the Go type is all there is.
 		if e.GoType != nil {
-			out.Want = "a type with JSON, have " + e.GoType.String()
+			out.Err = noJSON{e.GoType, e.Err}
 		}
 		return out
 	}
@@ -102,6 +108,22 @@ func explainSemantic(e *jsonv2.SemanticError) *Error {
 	}
 	return out
 }
+
+// noJSON is about a Go value that cannot be encoded.
+type noJSON struct {
+	goType reflect.Type
+	cause  error
+}
+
+func (e noJSON) Error() string {
+	text := "Go value of type " + e.goType.String() + " has no JSON"
+	if e.cause != nil {
+		text += ": " + e.cause.Error()
+	}
+	return text
+}
+
+func (e noJSON) Unwrap() error { return e.cause }
 
 func describeKind(k jsontext.Kind) string {
 	switch k {

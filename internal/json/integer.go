@@ -46,10 +46,13 @@ func readInteger(dec *jsontext.Decoder, v any) error {
 		return err
 	}
 	digits, err := integral(string(raw))
-	if err != nil {
-		return err
+	if err == nil {
+		err = setInteger(p.Elem(), digits)
 	}
-	return setInteger(p.Elem(), digits)
+	if err != nil {
+		return &Error{Want: "integer", Got: "number", Err: err}
+	}
+	return nil
 }
 
 func setInteger(dst reflect.Value, digits string) error {
