@@ -63,7 +63,8 @@ type Content struct {
 	// Meta is the metadata of the block; nil means none. A link that has none
 	// of its own is written with this.
 	Meta Meta
-	// Raw is the whole block when its type is unknown, and nil otherwise.
+	// Raw is the whole block when its type is not known where it stands, and nil
+	// otherwise. If it is set, it is what is written.
 	Raw json.RawMessage
 }
 
@@ -120,10 +121,10 @@ func (c Content) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return err
 	}
 	switch {
+	case c.Raw != nil:
+		return enc.WriteValue(jsontext.Value(c.Raw))
 	case c.Type == TypeResourceLink:
 		return c.writeLink(enc)
-	case !knownBlock(c.Type):
-		return enc.WriteValue(jsontext.Value(c.Raw))
 	}
 	w := beginObject(enc)
 	w.string("type", c.Type)
@@ -156,6 +157,9 @@ func (c Content) MarshalJSON() ([]byte, error) { return marshal(c) }
 
 // check reports what keeps the block from being written.
 func (c *Content) check() error {
+	if c.Raw != nil {
+		return nil
+	}
 	missing := false
 	switch c.Type {
 	case TypeText, TypeImage, TypeAudio:
@@ -168,7 +172,7 @@ func (c *Content) check() error {
 	case TypeToolResult:
 		missing = c.ToolResult == nil
 	default:
-		missing = c.Raw == nil
+		missing = true
 	}
 	if missing {
 		return fmt.Errorf("content block of type %q has nothing to write", c.Type)
@@ -233,11 +237,7 @@ func plainBlock(typ string) bool {
 // located first; it is not copied.
 func (c *Content) read(dec *jsontext.Decoder, known func(string) bool) error {
 	*c = Content{}
-	switch dec.PeekKind() {
-	case 'n':
-		return dec.SkipValue()
-	case '{':
-	default:
+	if dec.PeekKind() != '{' {
 		return wrongKind(dec, "content block")
 	}
 	block, err := dec.ReadValue()
