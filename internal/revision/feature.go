@@ -1,0 +1,29 @@
+package revision
+
+// A Feature is something some revisions have and others do not. Features are
+// bits, so that several can be asked for at once.
+type Feature uint32
+
+// The features.
+const (
+	// Batches: a frame may be an array of messages.
+	Batches Feature = 1 << iota
+	// VersionHeader: HTTP requests name the revision in a header.
+	VersionHeader
+	// ServerRequests: the server may send requests to the client.
+	ServerRequests
+	// NotFoundCode: an unknown resource has an error code of its own.
+	NotFoundCode
+	// ObjectOutput: structured tool output is allowed, as an object.
+	ObjectOutput
+	// AnyOutput: structured tool output may be any JSON value.
+	AnyOutput
+	// ResumableStreams: event streams open with an id and may be polled.
+	ResumableStreams
+	// Elicitation: servers may ask the user for input.
+	Elicitation
+	// URLElicitation: servers may send the user to a URL.
+	URLElicitation
+	// CoreTasks: tasks are part of the core protocol.
+	CoreTasks
+)

@@ -1,0 +1,36 @@
+package revision
+
+import "github.com/ferrymcp/ferry/mcp"
+
+// Icons; descriptions of implementations; URL elicitation and titled enums;
+// tools in sampling; resumable polling of streams; tasks (experimental).
+var rev20251125 = &Revision{
+	name: "2025-11-25",
+	features: ServerRequests | NotFoundCode | VersionHeader | ObjectOutput | Elicitation |
+		ResumableStreams | URLElicitation | CoreTasks,
+	methods: featureMethods.plus(changeNotifications, sessionMethods, methodSet{
+		mcp.MethodElicitationCreate:         fromServer,
+		mcp.NotificationElicitationComplete: fromServer,
+		mcp.MethodTasksGet:                  fromBoth,
+		mcp.MethodTasksResult:               fromBoth,
+		mcp.MethodTasksList:                 fromBoth,
+		mcp.MethodTasksCancel:               fromBoth,
+		mcp.NotificationTasksStatus:         fromBoth,
+	}),
+	undo: undo{
+		members:        []string{"content", "messages"},
+		implementation: func(i *mcp.Implementation) { i.Description, i.Icons, i.WebsiteURL = "", nil, "" },
+		tool:           func(t *mcp.Tool) { t.Icons, t.Execution = nil, nil },
+		prompt:         func(p *mcp.Prompt) { p.Icons = nil },
+		resource:       func(r *mcp.Resource) { r.Icons = nil },
+		template:       func(t *mcp.ResourceTemplate) { t.Icons = nil },
+		content: func(c *mcp.Content) {
+			if c.Link != nil && c.Link.Icons != nil {
+				link := *c.Link
+				link.Icons = nil
+				c.Link = &link
+			}
+		},
+		capabilities: func(c *mcp.ServerCapabilities) { c.Tasks = nil },
+	},
+}

@@ -1,0 +1,67 @@
+package revision
+
+import (
+	"bytes"
+
+	"github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/mcp"
+)
+
+// Stateless: no handshake and no sessions; every request carries its version,
+// identity and capabilities; the server asks through input-required results;
+// changes are told on subscriptions/listen; results have a type and lists a
+// time to live; structured output may be any value; unknown resources are
+// invalid parameters; tasks became an extension.
+var rev20260728 = &Revision{
+	name:     "2026-07-28",
+	modern:   true,
+	features: VersionHeader | ObjectOutput | AnyOutput | Elicitation | URLElicitation,
+	methods: featureMethods.plus(changeNotifications, methodSet{
+		mcp.MethodServerDiscover:                  fromClient,
+		mcp.MethodSubscriptionsListen:             fromClient,
+		mcp.NotificationSubscriptionsAcknowledged: fromServer,
+		mcp.NotificationCancelled:                 fromBoth,
+		mcp.NotificationProgress:                  fromServer,
+	}),
+	undo: undo{
+		members:      []string{"resultType", "ttlMs", "cacheScope", "_meta", "structuredContent"},
+		dropped:      []string{"resultType", "ttlMs", "cacheScope"},
+		result:       typelessResult,
+		cache:        func(c *mcp.Cache) { *c = mcp.Cache{} },
+		capabilities: func(c *mcp.ServerCapabilities) { c.Extensions = nil },
+		tool: func(t *mcp.Tool) {
+			if !objectSchema(t.OutputSchema) {
+				t.OutputSchema = nil
+			}
+		},
+		toolResult: func(r *mcp.CallToolResult) {
+			if value := bytes.TrimLeft(r.StructuredContent, " \t\r\n"); len(value) > 0 && value[0] != '{' {
+				r.StructuredContent = nil
+			}
+		},
+	},
+}
+
+// typelessResult drops what only stateless results carry.
+func typelessResult(r *mcp.Result) {
+	r.ResultType = ""
+	if _, ok := r.Meta[mcp.MetaServerInfo]; !ok {
+		return
+	}
+	meta := mcp.Meta{}
+	for key, value := range r.Meta {
+		if key != mcp.MetaServerInfo {
+			meta[key] = value
+		}
+	}
+	r.Meta = nil
+	if len(meta) > 0 {
+		r.Meta = meta
+	}
+}
+
+// objectSchema reports whether a schema's root says that it describes an object.
+func objectSchema(schema []byte) bool {
+	kind, ok := json.Member(schema, "type")
+	return ok && string(kind) == `"object"`
+}

@@ -1,0 +1,127 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
+
+	ijson "github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+)
+
+// A Sink takes frames for the caller of one request, or of one session, in
+// order. It may be called concurrently and does not keep the frame.
+type Sink func(frame []byte) error
+
+// A Call is one request while it is being handled: what was asked, by whom,
+// and the way to send something before the result. It must not be used after
+// the handler has returned; what is sent then is dropped. Its methods may be
+// called concurrently.
+type Call struct {
+	*Request
+	srv  *Server
+	from caller
+	view *View
+
+	mu       sync.Mutex // guards the two below, and the order: nothing is sent after the result
+	sink     Sink
+	finished bool
+}
+
+// Params returns the undecoded parameters; nil when there were none.
+func (c *Call) Params() json.RawMessage { return c.Raw }
+
+// Arguments returns the undecoded arguments of a tool call or prompt; nil when
+// there were none.
+func (c *Call) Arguments() json.RawMessage { return c.arguments }
+
+// Revision returns the name of the revision the caller speaks.
+func (c *Call) Revision() string { return c.from.revision().Name() }
+
+// ClientInfo returns what the client introduced itself as; zero when it did not.
+func (c *Call) ClientInfo() mcp.Implementation { return c.from.client() }
+
+// ClientCapabilities returns what the client has declared.
+func (c *Call) ClientCapabilities() mcp.ClientCapabilities { return c.from.capabilities() }
+
+// Session returns the caller's session; nil for stateless callers.
+func (c *Call) Session() *Session {
+	sess, _ := c.from.(*Session)
+	return sess
+}
+
+// Meta decodes the request's metadata; nil when there was none.
+func (c *Call) Meta() mcp.Meta {
+	var meta mcp.Meta
+	if len(c.meta.raw) > 0 && ijson.Unmarshal(c.meta.raw, &meta) != nil {
+		return nil
+	}
+	return meta
+}
+
+// WantsProgress reports whether the caller asked for progress notifications.
+func (c *Call) WantsProgress() bool { return !c.meta.progressToken.IsZero() }
+
+// Progress tells the caller how far the request is: done, which must grow from
+// call to call, of total, 0 when that is unknown. It does nothing when the
+// caller did not ask for progress.
+func (c *Call) Progress(ctx context.Context, done, total float64, message string) error {
+	if !c.WantsProgress() {
+		return nil
+	}
+	p := &mcp.ProgressParams{ProgressToken: c.meta.progressToken, Progress: done, Message: message}
+	if total > 0 {
+		p.Total = &total
+	}
+	return c.Notify(ctx, mcp.NotificationProgress, p)
+}
+
+// Log sends a log message to the caller if it wants messages of that level.
+// data is encoded as JSON; logger names the part of the server and may be
+// empty.
+func (c *Call) Log(ctx context.Context, level mcp.LoggingLevel, logger string, data any) error {
+	least, wanted := c.from.logLevel()
+	if !wanted || !level.AtLeast(least) {
+		return nil
+	}
+	raw, err := ijson.Marshal(data)
+	if err != nil {
+		return err
+	}
+	return c.Notify(ctx, mcp.NotificationMessage, &mcp.LoggingMessageParams{Level: level, Logger: logger, Data: raw})
+}
+
+// Notify sends a notification that belongs to this request. It returns the
+// cause when ctx has ended, and the carrier's error when the caller has gone.
+func (c *Call) Notify(ctx context.Context, method string, params any) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if _, raw := params.(json.RawMessage); !raw {
+		params = c.from.revision().Encode(params)
+	}
+	buf := jsonrpc.GetBuffer()
+	defer jsonrpc.PutBuffer(buf)
+	if err := jsonrpc.WriteNotification(buf, method, params); err != nil {
+		return err
+	}
+	return c.send(buf)
+}
+
+func (c *Call) send(buf *bytes.Buffer) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.finished || c.sink == nil {
+		return nil
+	}
+	return c.sink(buf.Bytes())
+}
+
+// finish shuts the way to the caller: the result comes next.
+func (c *Call) finish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.finished = true
+}

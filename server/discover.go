@@ -1,0 +1,37 @@
+package server
+
+import (
+	"context"
+
+	"github.com/ferrymcp/ferry/internal/revision"
+	"github.com/ferrymcp/ferry/mcp"
+)
+
+// discover answers a stateless client that asks what the server is.
+func (s *Server) discover(context.Context, *Call) (any, error) {
+	return &mcp.DiscoverResult{
+		SupportedVersions: revision.Names(),
+		Capabilities:      s.capabilities(),
+		Instructions:      s.opts.Instructions,
+	}, nil
+}
+
+// capabilities is what the server can do. Features are declared when there are
+// any, or when the options say that some may come.
+func (s *Server) capabilities() mcp.ServerCapabilities {
+	caps := s.opts.Capabilities
+	caps.Logging = &mcp.LoggingCapability{}
+	if s.tools.used() || caps.Tools != nil {
+		caps.Tools = &mcp.ToolsCapability{ListChanged: true}
+	}
+	if s.prompts.used() || caps.Prompts != nil {
+		caps.Prompts = &mcp.PromptsCapability{ListChanged: true}
+	}
+	if s.resources.used() || s.templates.used() || caps.Resources != nil {
+		caps.Resources = &mcp.ResourcesCapability{ListChanged: true, Subscribe: true}
+	}
+	if s.opts.Complete != nil {
+		caps.Completions = &mcp.CompletionsCapability{}
+	}
+	return caps
+}

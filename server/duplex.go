@@ -1,0 +1,305 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// abandon is how long cancelled requests get to end before the connection is
+// given up without them: a handler that ignores its context cannot be stopped.
+const abandon = time.Second
+
+// A duplex serves one connection. Stateless requests and a session may take
+// turns on it; each message finds its own caller.
+//
+//	Read → frame → message → one goroutine a request → Write
+//	              └ handshake, notifications: in order, in the reading goroutine
+type duplex struct {
+	srv  *Server
+	conn transport.Conn
+	sess *Session
+	ctx  context.Context // ends with the connection; the parent of all requests
+
+	flying inflight // the stateless requests; the session knows its own
+
+	// wg counts the goroutines of requests. They are waited for by drain, which
+	// unlike wg.Wait gives up on a handler that ignores its context.
+	wg       sync.WaitGroup
+	mu       sync.Mutex
+	running  int
+	draining bool
+	idle     chan struct{} // closed when the last request ends while draining
+}
+
+// ServeConn serves a client on conn until the client ends the connection, ctx
+// ends or the server is closed. It closes conn. When the client has ended the
+// connection, requests still running may finish within Options.Drain. The
+// error is nil after a regular end, or says why reading failed.
+func (s *Server) ServeConn(ctx context.Context, conn transport.Conn) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	d := &duplex{srv: s, conn: conn, sess: s.NewSession(conn.Write), ctx: ctx, idle: make(chan struct{})}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	defer s.ends.add(func() { cancel(errServerClosed) })()
+
+	err := d.read()
+	ours := ctx.Err() != nil
+	d.flying.stopListens()
+	if err == nil && !ours {
+		d.drain(ctx, s.opts.Drain)
+	}
+	cancel(errConnectionClosed)
+	d.sess.Close()
+	closeErr := conn.Close()
+	if !d.drain(context.WithoutCancel(ctx), abandon) {
+		s.log.Warn("requests ignore that their connection has ended")
+	}
+	if ours {
+		err = nil // reading failed because we ended the connection
+	}
+	return errors.Join(err, closeErr)
+}
+
+var (
+	errServerClosed     = errors.New("the server is closing")
+	errConnectionClosed = errors.New("the connection has ended")
+)
+
+// ServeStdio serves the process's standard input and output: what a host that
+// launches this program expects. It takes over standard output, so what the
+// program prints goes to standard error and cannot break the protocol.
+func (s *Server) ServeStdio(ctx context.Context) error {
+	conn, err := transport.Stdio()
+	if err != nil {
+		return err
+	}
+	return s.ServeConn(ctx, conn)
+}
+
+// read handles frames until the client ends the connection.
+func (d *duplex) read() error {
+	for {
+		frame, err := d.conn.Read()
+		if large, ok := errors.AsType[*transport.FrameTooLargeError](err); ok {
+			d.write(&Response{Error: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", large)})
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		d.frame(frame)
+	}
+}
+
+// enter counts a request that begins to run. It reports false when there are
+// too many already.
+func (d *duplex) enter() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.running >= d.srv.opts.MaxConcurrent {
+		return false
+	}
+	d.running++
+	return true
+}
+
+// leave counts a request that has ended.
+func (d *duplex) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.running--
+	d.settleLocked()
+}
+
+// settleLocked tells drain when nothing runs any more.
+func (d *duplex) settleLocked() {
+	if d.draining && d.running == 0 {
+		d.draining = false
+		close(d.idle)
+	}
+}
+
+// drain waits for the running requests, until ctx ends or for a time. Nothing
+// new may begin. It reports whether all have ended.
+func (d *duplex) drain(ctx context.Context, limit time.Duration) bool {
+	d.mu.Lock()
+	if d.running > 0 {
+		d.draining = true
+	}
+	idle, running := d.idle, d.running
+	d.mu.Unlock()
+	if running == 0 {
+		return true
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-idle:
+		return true
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	return false
+}
+
+// frame handles one message, or a batch.
+func (d *duplex) frame(frame []byte) {
+	if jsonrpc.IsBatch(frame) {
+		d.batch(frame)
+		return
+	}
+	m, err := d.srv.limits().Decode(frame)
+	if err != nil {
+		d.write(&Response{ID: m.ID, Error: asWire(err)})
+		return
+	}
+	d.message(m, d.write)
+}
+
+// message handles one message and hands its response to reply. Responses to
+// requests that were never made are dropped.
+func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) {
+	if m.Kind() == jsonrpc.Response {
+		d.srv.log.Debug("a response to no request", "id", m.ID.String())
+		return
+	}
+	rq, err := d.srv.Decode(m)
+	if err != nil {
+		reply(errorResponse(rq.ID, asWire(err)))
+		return
+	}
+	if rq.ID.IsZero() || inOrder(rq.Method) {
+		reply(d.serve(d.ctx, rq))
+		return
+	}
+	if !d.enter() {
+		reply(errorResponse(rq.ID, errBusy))
+		return
+	}
+	d.wg.Go(func() {
+		defer d.leave()
+		reply(d.serve(d.ctx, rq))
+	})
+}
+
+var errBusy = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "too many requests are running on this connection; try again when some have ended"}
+
+// inOrder reports whether a request is handled before the next message is
+// read: it changes what the following messages mean, and is quick.
+func inOrder(method string) bool {
+	switch method {
+	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodLoggingSetLevel, mcp.MethodServerDiscover:
+		return true
+	}
+	return false
+}
+
+// serve hands a request to its caller.
+func (d *duplex) serve(ctx context.Context, rq *Request) *Response {
+	if rq.ID.IsZero() && rq.Method == mcp.NotificationCancelled {
+		d.flying.cancelled(rq) // a cancellation need not say which era it belongs to
+	}
+	if !rq.Modern() {
+		return d.sess.Serve(ctx, rq, d.conn.Write)
+	}
+	if rq.ID.IsZero() {
+		return d.srv.Serve(ctx, rq, d.conn.Write)
+	}
+	ctx, call, err := d.flying.start(ctx, rq)
+	if err != nil {
+		return errorResponse(rq.ID, err)
+	}
+	response := d.srv.Serve(ctx, rq, d.conn.Write)
+	if !d.flying.end(call) {
+		return nil
+	}
+	return response
+}
+
+// batch handles the messages of a batch at the same time and answers them in
+// one frame.
+func (d *duplex) batch(frame []byte) {
+	if !d.sess.Ready() || !d.sess.Batches() {
+		d.write(&Response{Error: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the revision of this session has no batches")})
+		return
+	}
+	items, err := d.srv.limits().DecodeBatch(frame)
+	if err != nil {
+		d.write(&Response{Error: asWire(err)})
+		return
+	}
+	b := &batch{conn: d.conn, open: len(items)}
+	for _, item := range items {
+		switch {
+		case item.Err != nil:
+			b.reply(&Response{ID: item.ID, Error: asWire(item.Err)})
+		case item.Kind() == jsonrpc.Response:
+			b.reply(nil)
+		case item.Method == mcp.MethodInitialize:
+			b.reply(errorResponse(item.ID, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize must not be part of a batch")))
+		default:
+			d.message(item.Message, b.reply)
+		}
+	}
+}
+
+// A batch collects the responses to the messages of one frame.
+type batch struct {
+	conn transport.Conn
+
+	mu   sync.Mutex
+	open int // messages that have not been handled
+	buf  bytes.Buffer
+}
+
+// reply takes the response to one message, nil for none, and sends all of them
+// after the last.
+func (b *batch) reply(r *Response) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r != nil {
+		if b.buf.Len() == 0 {
+			b.buf.WriteByte('[')
+		} else {
+			b.buf.WriteByte(',')
+		}
+		r.Write(&b.buf)
+	}
+	if b.open--; b.open == 0 && b.buf.Len() > 0 {
+		b.buf.WriteByte(']')
+		_ = b.conn.Write(b.buf.Bytes()) // a lost connection shows in Read
+	}
+}
+
+// write sends a response; nil is none.
+func (d *duplex) write(r *Response) {
+	if r == nil {
+		return
+	}
+	buf := jsonrpc.GetBuffer()
+	defer jsonrpc.PutBuffer(buf)
+	r.Write(buf)
+	if err := d.conn.Write(buf.Bytes()); err != nil {
+		// A lost connection shows in Read; the answer has nowhere to go.
+		d.srv.log.LogAttrs(d.ctx, slog.LevelDebug, "response not sent", slog.Any("error", err))
+	}
+}
+
+// asWire returns the error of decoding as what it is.
+func asWire(err error) *jsonrpc.Error {
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return e
+	}
+	return errInternal
+}

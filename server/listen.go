@@ -1,0 +1,81 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	ijson "github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+)
+
+// listen answers subscriptions/listen: it acknowledges what it grants, tells
+// of changes for as long as the request lives, and ends with an empty result
+// when the server closes.
+func (s *Server) listen(ctx context.Context, c *Call) (any, error) {
+	var p mcp.ListenParams
+	if err := c.params(&p); err != nil {
+		return nil, err
+	}
+	sub := &subscriber{out: c.write, tag: json.RawMessage(c.ID.String())}
+	granted := s.grant(c, sub, &p.Notifications)
+	ack := &mcp.AcknowledgedParams{
+		Meta:          mcp.Meta{mcp.MetaSubscriptionID: sub.tag},
+		Notifications: granted,
+	}
+	// Entered before the acknowledgement, so that no change is missed; told
+	// only after it, because a delivery needs the lock that grants hold.
+	if err := c.Notify(ctx, mcp.NotificationSubscriptionsAcknowledged, ack); err != nil {
+		return nil, err
+	}
+	s.hub.enter(sub)
+	defer s.hub.remove(sub)
+	closing := make(chan struct{})
+	defer s.ends.add(func() { close(closing) })()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-closing:
+		return &mcp.ListenResult{Result: mcp.Result{Meta: mcp.Meta{mcp.MetaSubscriptionID: sub.tag}}}, nil
+	}
+}
+
+// write sends a frame on the stream of the call.
+func (c *Call) write(frame []byte) error { return c.send(bytes.NewBuffer(frame)) }
+
+// grant narrows a filter to what the server can tell and the caller may see.
+func (s *Server) grant(c *Call, sub *subscriber, filter *mcp.SubscriptionFilter) mcp.SubscriptionFilter {
+	caps := s.capabilities()
+	var granted mcp.SubscriptionFilter
+	if filter.ToolsListChanged && caps.Tools != nil {
+		granted.ToolsListChanged, sub.wants = true, sub.wants|changedTools
+	}
+	if filter.PromptsListChanged && caps.Prompts != nil {
+		granted.PromptsListChanged, sub.wants = true, sub.wants|changedPrompts
+	}
+	if caps.Resources == nil {
+		return granted
+	}
+	if filter.ResourcesListChanged {
+		granted.ResourcesListChanged, sub.wants = true, sub.wants|changedResources
+	}
+	sub.uris = map[string]bool{}
+	for _, uri := range filter.ResourceSubscriptions {
+		if _, _, err := s.findResource(c, uri); err == nil && len(sub.uris) < maxSubscribedURIs {
+			sub.uris[uri] = true
+			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
+		}
+	}
+	return granted
+}
+
+// marshal encodes a value that goes into a message.
+func marshal(v any) (json.RawMessage, error) {
+	buf := jsonrpc.GetBuffer()
+	defer jsonrpc.PutBuffer(buf)
+	if err := ijson.Write(buf, v); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(buf.Bytes()), nil
+}

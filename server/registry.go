@@ -1,0 +1,112 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// A registry holds the features of one kind. Readers work on immutable
+// snapshots in the order of their keys; a change makes the next reader build a
+// new one, so that registering many features costs no more than their number.
+type registry[T any] struct {
+	changed func() // called after a change, without the lock
+
+	mu      sync.Mutex
+	entries map[string]*entry[T]
+	current atomic.Pointer[snapshot[T]] // nil when entries have changed
+}
+
+// An entry is one feature: what lists show of it, and its handler.
+type entry[T any] struct {
+	key     string
+	shown   T
+	handler Handler
+}
+
+// A snapshot is the features at one moment, sorted by key, with the lists that
+// were made of them.
+type snapshot[T any] struct {
+	entries map[string]*entry[T]
+	sorted  []*entry[T]
+	pages   pageCache
+}
+
+func newRegistry[T any](s *Server, what change) *registry[T] {
+	return &registry[T]{
+		entries: map[string]*entry[T]{},
+		changed: func() { s.hub.changed(what) },
+	}
+}
+
+// add enters features. A feature with the key of another replaces it.
+func (r *registry[T]) add(entries ...*entry[T]) {
+	r.mu.Lock()
+	for _, e := range entries {
+		r.entries[e.key] = e
+	}
+	r.current.Store(nil)
+	r.mu.Unlock()
+	r.changed()
+}
+
+// remove takes features out; keys that are not there are ignored.
+func (r *registry[T]) remove(keys ...string) {
+	r.mu.Lock()
+	before := len(r.entries)
+	for _, key := range keys {
+		delete(r.entries, key)
+	}
+	removed := len(r.entries) < before
+	if removed {
+		r.current.Store(nil)
+	}
+	r.mu.Unlock()
+	if removed {
+		r.changed()
+	}
+}
+
+// snapshot returns the features as they are.
+func (r *registry[T]) snapshot() *snapshot[T] {
+	if snap := r.current.Load(); snap != nil {
+		return snap
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if snap := r.current.Load(); snap != nil {
+		return snap
+	}
+	snap := &snapshot[T]{entries: maps.Clone(r.entries)}
+	snap.sorted = slices.SortedFunc(maps.Values(r.entries), func(a, b *entry[T]) int {
+		return strings.Compare(a.key, b.key)
+	})
+	r.current.Store(snap)
+	return snap
+}
+
+// used reports whether there are any features.
+func (r *registry[T]) used() bool { return len(r.snapshot().sorted) > 0 }
+
+// after returns up to limit visible entries behind the key, and whether there
+// are more.
+func (snap *snapshot[T]) after(key string, limit int, visible func(T) bool) (page []*entry[T], more bool) {
+	start, found := slices.BinarySearchFunc(snap.sorted, key, func(e *entry[T], key string) int {
+		return strings.Compare(e.key, key)
+	})
+	if found {
+		start++
+	}
+	for _, e := range snap.sorted[start:] {
+		if visible != nil && !visible(e.shown) {
+			continue
+		}
+		if len(page) == limit {
+			return page, true
+		}
+		page = append(page, e)
+	}
+	return page, false
+}

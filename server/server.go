@@ -1,0 +1,187 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+)
+
+// A Server holds features and serves them to any number of callers of every
+// revision at once. Its methods may be called concurrently; features may be
+// added and removed while it serves, and clients are told.
+type Server struct {
+	info    mcp.Implementation
+	opts    Options
+	log     *slog.Logger
+	methods map[string]Handler // what the protocol defines; fixed after New
+
+	tools     *registry[mcp.Tool]
+	prompts   *registry[mcp.Prompt]
+	resources *registry[mcp.Resource]
+	templates *registry[mcp.ResourceTemplate]
+
+	// resultMeta is the _meta of every result for stateless callers.
+	resultMeta mcp.Meta
+	identities identities
+	hub        hub
+
+	mu     sync.Mutex
+	chain  []Middleware
+	custom map[string]Handler
+
+	handler atomic.Pointer[Handler] // chain applied to dispatch
+
+	ends endings
+}
+
+// Options configures a [Server]. The zero value and nil give safe defaults.
+type Options struct {
+	// Instructions tells clients, for the model, how to use the server.
+	Instructions string
+	// Logger takes what the server has to say; nil discards it.
+	Logger *slog.Logger
+	// View decides what a caller may see; nil shows everything to everybody.
+	// It is asked for every request.
+	View func(ctx context.Context, c *Call) *View
+	// Complete answers completion/complete; nil completes nothing.
+	Complete func(ctx context.Context, c *Call, p *mcp.CompleteParams) (*mcp.Completion, error)
+	// Capabilities are declared in addition to those that the features imply,
+	// for features that may come while clients are connected.
+	Capabilities mcp.ServerCapabilities
+	// PageSize is the most elements a list result holds; 0 means 1,000.
+	PageSize int
+	// TTL is how long clients of the stateless revisions may keep lists and
+	// resources without asking again; 0 means not at all.
+	TTL time.Duration
+	// MaxConcurrent is the most requests of one connection that run at the
+	// same time; more are refused. 0 means 256.
+	MaxConcurrent int
+	// MaxFrameDepth is how deep the JSON of a message may nest; 0 means the
+	// default of package jsonrpc.
+	MaxFrameDepth int
+	// Drain is how long a connection whose client has gone waits for the
+	// requests still running before it cancels them; 0 means 5 s.
+	Drain time.Duration
+	// PanicThrough lets a panic in a handler end the program, instead of
+	// failing that call alone.
+	PanicThrough bool
+}
+
+const (
+	defaultPageSize      = 1000
+	defaultMaxConcurrent = 256
+	defaultDrain         = 5 * time.Second
+)
+
+// New returns a server that introduces itself as info. A nil opts means the
+// defaults. New panics when info has no name or version.
+func New(info mcp.Implementation, opts *Options) *Server {
+	if info.Name == "" || info.Version == "" {
+		panic("server.New: the implementation needs a name and a version")
+	}
+	s := &Server{info: info, custom: map[string]Handler{}}
+	if opts != nil {
+		s.opts = *opts
+	}
+	s.setDefaults()
+	s.resultMeta = mcp.Meta{mcp.MetaServerInfo: mustMarshal(info)}
+	s.tools = newRegistry[mcp.Tool](s, changedTools)
+	s.prompts = newRegistry[mcp.Prompt](s, changedPrompts)
+	s.resources = newRegistry[mcp.Resource](s, changedResources)
+	s.templates = newRegistry[mcp.ResourceTemplate](s, changedResources)
+	s.hub.init(s)
+	s.methods = s.protocolMethods()
+	s.rebuild()
+	return s
+}
+
+func (s *Server) setDefaults() {
+	o := &s.opts
+	if o.PageSize <= 0 {
+		o.PageSize = defaultPageSize
+	}
+	if o.MaxConcurrent <= 0 {
+		o.MaxConcurrent = defaultMaxConcurrent
+	}
+	if o.Drain <= 0 {
+		o.Drain = defaultDrain
+	}
+	s.log = o.Logger
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// limits are the bounds put on every frame.
+func (s *Server) limits() jsonrpc.Limits { return jsonrpc.Limits{Depth: s.opts.MaxFrameDepth} }
+
+// Info returns what the server introduces itself as.
+func (s *Server) Info() mcp.Implementation { return s.info }
+
+// A Handler answers one request. The result is a value or pointer from package
+// mcp, or a json.RawMessage that is sent as it is; nil is an empty result.
+// A *jsonrpc.Error reaches the caller as it is, and so do the typed errors of
+// package mcp; other errors reach it as an internal error without their text.
+type Handler func(ctx context.Context, c *Call) (any, error)
+
+// A Middleware wraps the handling of every request and notification, before
+// views and features see it. Results that come from the server itself are
+// shared between calls: change a copy.
+type Middleware func(next Handler) Handler
+
+// Use adds middleware. The first added is the outermost. Calls in flight keep
+// the chain they began with.
+func (s *Server) Use(middleware ...Middleware) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.chain = append(s.chain, middleware...)
+	s.rebuild()
+}
+
+// Handle answers a method that the protocol does not define, or takes over one
+// that it does. It is for extensions and gateways.
+func (s *Server) Handle(method string, h Handler) {
+	if method == "" || h == nil {
+		panic("server.Handle: the method needs a name and a handler")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	custom := make(map[string]Handler, len(s.custom)+1)
+	for name, handler := range s.custom {
+		custom[name] = handler
+	}
+	custom[method] = h
+	s.custom = custom
+	s.rebuild()
+}
+
+// rebuild makes the chain anew. The caller holds mu, or nobody else knows s.
+func (s *Server) rebuild() {
+	custom := s.custom
+	handler := Handler(func(ctx context.Context, c *Call) (any, error) {
+		if h, ok := custom[c.Method]; ok {
+			return h(ctx, c)
+		}
+		if h, ok := s.methods[c.Method]; ok && c.from.revision().Defines(c.Method) {
+			return h(ctx, c)
+		}
+		return nil, methodNotFound(c.Method)
+	})
+	for i := len(s.chain) - 1; i >= 0; i-- {
+		handler = s.chain[i](handler)
+	}
+	s.handler.Store(&handler)
+}
+
+// Close ends all sessions and subscriptions. Requests in flight are cancelled.
+// Connections are ended by whoever serves them. Close may be called again.
+func (s *Server) Close() error {
+	s.ends.end()
+	s.hub.close()
+	return nil
+}

@@ -1,0 +1,193 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	ijson "github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/internal/schema"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+)
+
+// anyObject is the input schema of tools that give none.
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// A RawTool is a tool for [Server.AddRawTools]: its description, and a handler
+// that gets the arguments undecoded.
+type RawTool struct {
+	mcp.Tool
+	Handler Handler
+}
+
+// AddRawTool adds a tool whose handler reads [Call.Arguments] itself and
+// returns a *mcp.CallToolResult or a json.RawMessage. Arguments are not
+// validated: it is for gateways, and for tools whose shape is not known to Go.
+// Use [AddTool] for all others. It panics when the name or a schema is invalid.
+func (s *Server) AddRawTool(t mcp.Tool, h Handler) {
+	s.AddRawTools(RawTool{Tool: t, Handler: h})
+}
+
+// AddRawTools is [Server.AddRawTool] for many tools in one change. Schemas are
+// only checked to be objects: those of other servers need not be compiled to
+// be passed on.
+func (s *Server) AddRawTools(tools ...RawTool) {
+	entries := make([]*entry[mcp.Tool], len(tools))
+	for i, t := range tools {
+		if t.Handler == nil {
+			panic(fmt.Sprintf("server.AddRawTool: tool %q has no handler", t.Name))
+		}
+		if err := checkTool(&t.Tool); err != nil {
+			panic(fmt.Sprintf("server.AddRawTool: tool %q: %v", t.Name, err))
+		}
+		entries[i] = &entry[mcp.Tool]{key: t.Name, shown: t.Tool, handler: t.Handler}
+	}
+	s.tools.add(entries...)
+}
+
+// RemoveTools removes tools by name; names that are not there are ignored.
+func (s *Server) RemoveTools(names ...string) { s.tools.remove(names...) }
+
+// checkTool finds what is wrong with a tool, and gives it a schema if it has none.
+func checkTool(t *mcp.Tool) error {
+	if err := mcp.ValidateToolName(t.Name); err != nil {
+		return err
+	}
+	if len(t.InputSchema) == 0 {
+		t.InputSchema = anyObject
+	}
+	for name, raw := range map[string]json.RawMessage{"input": t.InputSchema, "output": t.OutputSchema} {
+		if raw == nil {
+			continue
+		}
+		compact, err := ijson.Compact(raw)
+		if err != nil {
+			return fmt.Errorf("%s schema: %w", name, err)
+		}
+		if compact[0] != '{' {
+			return fmt.Errorf("%s schema: must be a JSON object", name)
+		}
+		if name == "input" {
+			t.InputSchema = compact
+		} else {
+			t.OutputSchema = compact
+		}
+	}
+	if kind, _ := ijson.Member(t.InputSchema, "type"); string(kind) != `"object"` {
+		return errors.New(`input schema: "type" must be "object"`)
+	}
+	return nil
+}
+
+// listTools answers tools/list.
+func (s *Server) listTools(_ context.Context, c *Call) (any, error) {
+	return listed(c, s.tools, c.view.tool(), func(tools []mcp.Tool, next *string) *mcp.ListToolsResult {
+		l := &mcp.ListToolsResult{Tools: tools, NextCursor: next}
+		s.head(&l.Result, &l.Cache)
+		return l
+	})
+}
+
+// callTool answers tools/call. What goes wrong inside the tool is a result
+// that the model can read; only a call that reaches no tool is an error.
+func (s *Server) callTool(ctx context.Context, c *Call) (any, error) {
+	tool, ok := s.tools.snapshot().entries[c.Name]
+	if !ok || !shows(c.view.tool(), tool.shown) {
+		return nil, invalidParams("unknown tool %q", c.Name)
+	}
+	if len(c.arguments) > 0 && c.arguments[0] != '{' && string(c.arguments) != "null" {
+		return nil, invalidParams("params of tools/call: arguments must be an object")
+	}
+	result, err := s.runTool(ctx, c, tool.handler)
+	if err == nil {
+		return result, nil
+	}
+	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return nil, err
+	}
+	if _, ok := errors.AsType[wireError](err); ok {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text(err.Error())}, IsError: true}, nil
+}
+
+// runTool contains a panic of the tool itself as a tool error.
+func (s *Server) runTool(ctx context.Context, c *Call, h Handler) (result any, err error) {
+	if !s.opts.PanicThrough {
+		defer func() {
+			if p := recover(); p != nil {
+				s.contained(ctx, c, p)
+				result, err = nil, fmt.Errorf("tool %q failed: internal error", c.Name)
+			}
+		}()
+	}
+	return h(ctx, c)
+}
+
+// AddTool adds a tool whose arguments are decoded into In and whose result is
+// an Out. Where the tool gives no schema they are inferred from the types:
+// fields are required unless they are pointers or tagged omitempty or
+// omitzero, and a `jsonschema:"…"` tag describes a field. Arguments that do
+// not fit are answered with a tool error that says why; fn never sees them.
+//
+// An Out that is a *mcp.CallToolResult is sent as it is, a string as text, and
+// anything else as structured content with its JSON as text beside it. An error of
+// fn becomes a tool error with its text, for the model to read; a
+// *jsonrpc.Error fails the request itself.
+//
+// AddTool panics when the name or a schema is invalid or a type cannot be
+// described. A tool of the same name is replaced.
+func AddTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, c *Call, in In) (Out, error)) {
+	input, err := inputOf[In](&t)
+	if err != nil {
+		panic(fmt.Sprintf("server.AddTool: tool %q: %v", t.Name, err))
+	}
+	present, err := outputOf[Out](&t)
+	if err != nil {
+		panic(fmt.Sprintf("server.AddTool: tool %q: %v", t.Name, err))
+	}
+	if err := checkTool(&t); err != nil {
+		panic(fmt.Sprintf("server.AddTool: tool %q: %v", t.Name, err))
+	}
+	handler := func(ctx context.Context, c *Call) (any, error) {
+		var in In
+		if err := decodeArguments(input, c.arguments, &in); err != nil {
+			return nil, err
+		}
+		out, err := fn(ctx, c, in)
+		if err != nil {
+			return nil, err
+		}
+		return present(ctx, c, out)
+	}
+	s.tools.add(&entry[mcp.Tool]{key: t.Name, shown: t, handler: handler})
+}
+
+var emptyObject = json.RawMessage("{}")
+
+// decodeArguments validates the arguments and decodes them.
+func decodeArguments(input *schema.Schema, arguments json.RawMessage, in any) error {
+	if len(arguments) == 0 || arguments[0] != '{' {
+		arguments = emptyObject
+	}
+	if err := input.Validate(arguments); err != nil {
+		return fmt.Errorf("invalid arguments: %w", err)
+	}
+	if err := ijson.Unmarshal(arguments, in); err != nil {
+		return fmt.Errorf("invalid arguments: %w", err)
+	}
+	return nil
+}
+
+// logOutput reports a result that does not fit the tool's own output schema.
+func (s *Server) logOutput(ctx context.Context, c *Call, err error) error {
+	s.log.LogAttrs(ctx, slog.LevelError, "a tool's result does not fit its output schema",
+		slog.String("tool", c.Name), slog.Any("error", err))
+	return errInternal
+}
