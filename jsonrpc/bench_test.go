@@ -4,7 +4,6 @@ import (
 	"bytes"
 	stdjson "encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -20,14 +19,14 @@ func call(size int) []byte {
 		fmt.Fprintf(&args, `{"path":"/srv/data/%d.txt","line":%d,"text":"the quick brown fox, \"jumps\" over é the lazy dog","flags":[true,false,null]},`, i, i)
 	}
 	items := strings.TrimSuffix(args.String(), ",")
-	return []byte(`{"jsonrpc":"2.0","id":42,"method":"tools/call","params":{"name":"search","arguments":{"query":"find the needle","limit":20,"items":[` +
-		items + `]},"_meta":{"progressToken":"p-42","example.com/trace":"00-4bf92f3577b34da6a3ce929d0e0e4736"}}}`)
+	return []byte(`{"jsonrpc":"2.0","id":42,"method":"tools/call","params":{"name":"search","arguments":{"query":"find the needle","items":[` +
+		items + `]},"_meta":{"progressToken":"p-42"}}}`)
 }
 
 func BenchmarkDecode(b *testing.B) {
 	for _, size := range []int{240, 4 << 10, 1 << 20} {
 		frame := call(size)
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%dB", len(frame)), func(b *testing.B) {
 			b.SetBytes(int64(len(frame)))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -36,7 +35,7 @@ func BenchmarkDecode(b *testing.B) {
 				}
 			}
 		})
-		b.Run(fmt.Sprintf("%d/jsontext", size), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%dB/jsontext", len(frame)), func(b *testing.B) {
 			b.SetBytes(int64(len(frame)))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -77,5 +76,4 @@ func BenchmarkWrite(b *testing.B) {
 			_ = jsonrpc.WriteResult(&buf, m.ID, v)
 		}
 	})
-	_, _ = io.Discard.Write(buf.Bytes())
 }

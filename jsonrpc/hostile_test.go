@@ -77,7 +77,7 @@ func TestDecodeHostile(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			start := time.Now()
 			_, err := jsonrpc.Decode([]byte(tt.frame))
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > 15*time.Second {
 				t.Errorf("took %v", took)
 			}
 			if got := fmt.Sprint(err); err == nil && tt.want != "" || err != nil && (tt.want == "" || !strings.Contains(got, tt.want)) {

@@ -69,6 +69,8 @@ func (s *scanner) spaces(i int) int {
 // value checks the value that starts at i.
 func (s *scanner) value(i int) int {
 	switch s.peek(i) {
+	case '"':
+		return s.str(i)
 	case '{':
 		return s.object(i, nil)
 	case '[':
@@ -238,7 +240,10 @@ func (s *scanner) str(i int) int {
 			}
 			i += 8
 		}
-		switch c := s.peek(i); {
+		if i >= len(b) {
+			return s.fail(i, "unexpected end")
+		}
+		switch c := b[i]; {
 		case c == '"':
 			return i + 1
 		case c == '\\':
