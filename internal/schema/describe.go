@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +32,9 @@ func describe(e *jsonschema.ValidationError) []string {
 	case *kind.DependentRequired:
 		return missing(k.Missing, k.Prop)
 	case *kind.AdditionalProperties:
+		if len(k.Properties) > 1 {
+			return one("unknown properties %s", quoteAll(k.Properties))
+		}
 		return one("unknown property %s", quoteAll(k.Properties))
 	case *kind.PropertyNames:
 		return one("property name %q is not allowed", clip(k.Property, 60))
@@ -50,6 +54,9 @@ func describeValue(e jsonschema.ErrorKind) []string {
 	case *kind.Const:
 		return one("must be %s, got %s", value(k.Want), value(k.Got))
 	case *kind.Format:
+		if k.Want == "regex" && k.Err != nil {
+			return one("%s", clip(k.Err.Error(), 200)) // a pattern in a schema: the reason matters
+		}
 		return one("is not a valid %s", k.Want)
 	case *kind.Pattern:
 		return one("%s does not match the pattern %s", value(k.Got), clip(k.Want, 200))
@@ -58,9 +65,9 @@ func describeValue(e jsonschema.ErrorKind) []string {
 	case *kind.Contains:
 		return one("no item matches what the array must contain")
 	case *kind.MinContains:
-		return one("%s match, at least %d must", plural(len(k.Got), "item"), k.Want)
+		return one("at least %d items must match, got %d", k.Want, len(k.Got))
 	case *kind.MaxContains:
-		return one("%s match, at most %d may", plural(len(k.Got), "item"), k.Want)
+		return one("at most %d items may match, got %d", k.Want, len(k.Got))
 	case *kind.AdditionalItems:
 		return one("has %s too many", plural(k.Count, "item"))
 	case *kind.FalseSchema:
@@ -101,17 +108,57 @@ func describeBound(e jsonschema.ErrorKind) string {
 
 func one(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
 
-// alternatives describes an anyOf or oneOf; with a single alternative, that
-// alternative's own problems say more.
+// alternatives describes an anyOf or oneOf. Forms that differ in type are one
+// choice of types; when all but one have the wrong type, the problems of that
+// one say more than a list, so nothing is returned and causes is cut to it.
 func alternatives(e *jsonschema.ValidationError) []string {
-	if len(e.Causes) < 2 {
+	var want []string
+	var got string
+	var rest []*jsonschema.ValidationError
+	for _, c := range e.Causes {
+		if t := wrongType(c, len(e.InstanceLocation)); t != nil {
+			want, got = append(want, t.Want...), t.Got
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	switch len(rest) {
+	case 0:
+		if len(want) > 0 {
+			return one("expected %s, got %s", strings.Join(distinct(want), " or "), got)
+		}
+		return nil
+	case 1:
+		e.Causes = rest
 		return nil
 	}
 	return []string{forms(e)}
 }
 
+// wrongType returns the mismatch if the value itself has the wrong type.
+func wrongType(e *jsonschema.ValidationError, depth int) *kind.Type {
+	for {
+		if t, ok := e.ErrorKind.(*kind.Type); ok && len(e.InstanceLocation) == depth {
+			return t
+		}
+		if _, ok := e.ErrorKind.(*kind.Reference); !ok || len(e.Causes) != 1 {
+			return nil
+		}
+		e = e.Causes[0]
+	}
+}
+
+func distinct(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 func missing(names []string, because string) []string {
-	text := "missing required property " + quoteAll(names)
+	text := "missing required property "
+	if len(names) > 1 {
+		text = "missing required properties "
+	}
+	text += quoteAll(names)
 	if because != "" {
 		text += fmt.Sprintf(", needed because of %q", clip(because, 60))
 	}

@@ -93,6 +93,9 @@ var (
 // schema describes t where it is used. A type that is met inside itself
 // becomes a reference: to the root, or to a definition.
 func (in *inferrer) schema(t reflect.Type, path string) (object, error) {
+	for t.Kind() == reflect.Pointer && t.Name() == "" { // a named pointer may contain itself
+		t = t.Elem()
+	}
 	if _, defined := in.recursive[t]; defined || in.active[t] || t == in.root && in.count > 0 {
 		return object{{"$ref", in.reference(t)}}, nil
 	}
