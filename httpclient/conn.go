@@ -164,6 +164,11 @@ func (c *conn) close() error {
 	case <-c.idle:
 		return nil
 	case <-ctx.Done():
+	}
+	select {
+	case <-c.idle: // it was the farewell that took the time
+		return nil
+	default:
 		return errors.New("requests in flight do not end")
 	}
 }
