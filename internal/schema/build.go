@@ -119,62 +119,78 @@ func (b *builder) identify(m map[string]any, place, base string, i int) string {
 // children adds the schemas inside m and returns its node.
 func (b *builder) children(m map[string]any, place, base string, depth int) (node, error) {
 	n := node{place: place, weight: 1}
-	var failed error
-	sub := func(v any, parts ...string) int {
-		i, err := b.add(v, place+pointer(parts), base, depth+1)
-		if err != nil && failed == nil {
-			failed = err
-		}
-		return i
-	}
-	one := func(k string, to *[]int) {
-		if v, ok := m[k]; ok && isSchema(v) {
-			*to = append(*to, sub(v, k))
-		}
-	}
-	list := func(k string, to *[]int) {
-		l, _ := m[k].([]any)
-		for i, v := range l {
-			*to = append(*to, sub(v, k, strconv.Itoa(i)))
-		}
-	}
-	each := func(k string, visit func(name string, i int)) {
-		o, _ := m[k].(map[string]any)
-		for _, name := range sortedKeys(o) {
-			if isSchema(o[name]) {
-				visit(name, sub(o[name], k, name))
-			}
-		}
-	}
+	in := within{b: b, m: m, place: place, base: base, depth: depth + 1}
 	for _, k := range inPlaceOne {
-		one(k, &n.inPlace)
+		in.one(k, &n.inPlace)
 	}
 	for _, k := range inPlaceList {
-		list(k, &n.inPlace)
+		in.list(k, &n.inPlace)
 	}
 	for _, k := range inPlaceMap {
-		each(k, func(_ string, i int) { n.inPlace = append(n.inPlace, i) })
+		in.each(k, func(_ string, i int) { n.inPlace = append(n.inPlace, i) })
 	}
 	for _, k := range objectOne {
-		one(k, &n.anyProp)
+		in.one(k, &n.anyProp)
 	}
 	for _, k := range arrayOne {
-		one(k, &n.anyItem)
+		in.one(k, &n.anyItem)
 	}
-	each("patternProperties", func(_ string, i int) { n.anyProp = append(n.anyProp, i) })
-	each("properties", func(name string, i int) { n.setProp(name, i) })
-	one("propertyNames", &n.names)
-	list("prefixItems", &n.prefix)
-	list("items", &n.prefix)
+	in.each("patternProperties", func(_ string, i int) { n.anyProp = append(n.anyProp, i) })
+	in.each("properties", n.setProp)
+	in.one("propertyNames", &n.names)
+	in.list("prefixItems", &n.prefix)
+	in.list("items", &n.prefix)
 	for _, k := range definitions {
-		each(k, func(string, int) {})
+		in.each(k, func(string, int) {})
 	}
 	if l, ok := m["enum"].([]any); ok {
 		n.weight += len(l) / 8
 	}
 	n.unique, _ = m["uniqueItems"].(bool)
 	b.graph.unique = b.graph.unique || n.unique
-	return n, failed
+	return n, in.err
+}
+
+// within adds the schemas inside one schema and keeps the first error.
+type within struct {
+	b           *builder
+	m           map[string]any
+	place, base string
+	depth       int
+	err         error
+}
+
+func (in *within) add(v any, path string) int {
+	i, err := in.b.add(v, in.place+path, in.base, in.depth)
+	if err != nil && in.err == nil {
+		in.err = err
+	}
+	return i
+}
+
+// one reads a keyword that holds a schema.
+func (in *within) one(k string, to *[]int) {
+	if v, ok := in.m[k]; ok && isSchema(v) {
+		*to = append(*to, in.add(v, "/"+k))
+	}
+}
+
+// list reads a keyword that holds a list of schemas.
+func (in *within) list(k string, to *[]int) {
+	l, _ := in.m[k].([]any)
+	for i, v := range l {
+		*to = append(*to, in.add(v, "/"+k+"/"+strconv.Itoa(i)))
+	}
+}
+
+// each reads a keyword that holds schemas by name.
+func (in *within) each(k string, visit func(name string, i int)) {
+	o, _ := in.m[k].(map[string]any)
+	for _, name := range sortedKeys(o) {
+		if isSchema(o[name]) {
+			visit(name, in.add(o[name], "/"+k+"/"+escapePointer.Replace(name)))
+		}
+	}
 }
 
 // follow resolves the references of node i.

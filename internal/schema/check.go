@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -33,11 +32,11 @@ type checker struct {
 // rule admits everything that has a float64 for each number.
 func (c *checker) value(r *rule) bool {
 	c.space()
-	for r != nil && (r.same != nil || r.orNull != nil) { // references do not loop
+	for r != nil && r.target() != nil { // references do not loop
 		if r.orNull != nil && c.peek() == 'n' {
 			return c.word("null")
 		}
-		r = cmp.Or(r.same, r.orNull)
+		r = r.target()
 	}
 	switch c.peek() {
 	case '{':
@@ -47,13 +46,18 @@ func (c *checker) value(r *rule) bool {
 	case '"':
 		return c.text(r)
 	case 't':
-		return c.word("true") && (r == nil || r.types&typeBoolean != 0 && (r.enum == nil || r.enum.yes))
+		return c.word("true") && r.admits(typeBoolean, enumTrue)
 	case 'f':
-		return c.word("false") && (r == nil || r.types&typeBoolean != 0 && (r.enum == nil || r.enum.no))
+		return c.word("false") && r.admits(typeBoolean, enumFalse)
 	case 'n':
-		return c.word("null") && (r == nil || r.types&typeNull != 0 && (r.enum == nil || r.enum.literals&typeNull != 0))
+		return c.word("null") && r.admits(typeNull, enumNull)
 	}
 	return c.number(r)
+}
+
+// admits reports whether a literal is allowed by type and enum.
+func (r *rule) admits(t types, l literals) bool {
+	return r == nil || r.types&t != 0 && (r.enum == nil || r.enum.literals&l != 0)
 }
 
 func (c *checker) nested(r *rule, t types, check func(*rule) bool) bool {
@@ -150,12 +154,21 @@ func (c *checker) text(r *rule) bool {
 	if s == nil || r != nil && r.types&typeString == 0 {
 		return false
 	}
-	if r == nil || r.enum == nil && r.pattern == nil && r.minLength == 0 && r.maxLength == math.MaxInt {
+	if r == nil || !r.bindsText() {
 		return true
 	}
 	if escaped {
 		s = unquote(s)
 	}
+	return r.admitsText(s)
+}
+
+// bindsText reports whether r says more about strings than that they are.
+func (r *rule) bindsText() bool {
+	return r.enum != nil || r.pattern != nil || r.minLength > 0 || r.maxLength < math.MaxInt
+}
+
+func (r *rule) admitsText(s []byte) bool {
 	if r.enum != nil {
 		if _, ok := r.enum.strings[string(s)]; !ok {
 			return false
@@ -164,7 +177,7 @@ func (c *checker) text(r *rule) bool {
 	if n := utf8.RuneCount(s); n < r.minLength || n > r.maxLength {
 		return false
 	}
-	return r.pattern == nil || len(s) <= maxMatchSteps/r.pattern.size && r.pattern.Match(s)
+	return r.pattern == nil || r.pattern.affordable(len(s)) && r.pattern.Match(s)
 }
 
 func (c *checker) number(r *rule) bool {

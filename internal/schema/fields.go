@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -51,51 +52,67 @@ func (c *collector) collect(t reflect.Type, path string, depth int, optional boo
 }
 
 func (c *collector) one(sf reflect.StructField, path string, depth int, optional bool) error {
-	tag, hasTag := sf.Tag.Lookup("json")
+	tag := sf.Tag.Get("json")
 	if tag == "-" {
 		return nil
 	}
 	name, rest, _ := strings.Cut(tag, ",")
-	options := strings.Split(rest, ",")
+	has := strings.Split(rest, ",")
 	at := path + "." + sf.Name
-	for _, o := range options {
+	for _, o := range has {
 		if strings.HasPrefix(o, "format:") {
 			return fmt.Errorf("%s: json option %q is not supported", at, o)
 		}
 	}
-	if slices.Contains(options, "unknown") {
-		c.open = true
-		return nil
-	}
+	pointer := sf.Type.Kind() == reflect.Pointer
 	elem := sf.Type
-	if elem.Kind() == reflect.Pointer {
+	if pointer {
 		elem = elem.Elem()
 	}
-	inlined := sf.Anonymous && name == "" && elem.Kind() == reflect.Struct
-	if inlined || slices.Contains(options, "inline") {
+	switch placeOf(sf, elem, name, has) {
+	case inlined:
+		return c.collect(elem, at, depth+1, optional || pointer)
+	case collecting:
+		c.open = true
+		return nil
+	case hidden:
+		return nil
+	}
+	omits := slices.Contains(has, "omitempty") || slices.Contains(has, "omitzero")
+	c.fields = append(c.fields, field{
+		name: cmp.Or(name, sf.Name), goName: sf.Name, typ: sf.Type, tag: sf.Tag.Get("jsonschema"), depth: depth,
+		tagged: name != "", optional: optional || omits || pointer, nullable: pointer && !omits,
+		asString: slices.Contains(has, "string") && isNumeric(elem.Kind()),
+	})
+	return nil
+}
+
+// position says what becomes of a field.
+type position int
+
+const (
+	property   position = iota
+	inlined             // its own fields are properties
+	collecting          // takes members that are no property
+	hidden
+)
+
+func placeOf(sf reflect.StructField, elem reflect.Type, name string, options []string) position {
+	if slices.Contains(options, "unknown") {
+		return collecting
+	}
+	if sf.Anonymous && name == "" || slices.Contains(options, "inline") {
 		if elem.Kind() == reflect.Struct && !hasOwnForm(elem) {
-			return c.collect(elem, at, depth+1, optional || sf.Type.Kind() == reflect.Pointer)
+			return inlined
 		}
-		if !sf.Anonymous { // an inlined map or raw value takes any member
-			c.open = true
-			return nil
+		if !sf.Anonymous { // a map or raw value
+			return collecting
 		}
 	}
 	if !sf.IsExported() {
-		return nil
+		return hidden
 	}
-	omits := slices.Contains(options, "omitempty") || slices.Contains(options, "omitzero")
-	f := field{
-		name: name, goName: sf.Name, typ: sf.Type, tag: sf.Tag.Get("jsonschema"), depth: depth,
-		tagged: hasTag && name != "", optional: optional || omits || sf.Type.Kind() == reflect.Pointer,
-		nullable: sf.Type.Kind() == reflect.Pointer && !omits,
-		asString: slices.Contains(options, "string") && isNumeric(elem.Kind()),
-	}
-	if name == "" {
-		f.name = sf.Name
-	}
-	c.fields = append(c.fields, f)
-	return nil
+	return property
 }
 
 func hasOwnForm(t reflect.Type) bool {

@@ -45,15 +45,15 @@ func newPattern(expr string) (*pattern, error) {
 	return &pattern{Regexp: re, size: len(prog.Inst)}, nil
 }
 
-// affordable reports whether matching text stays within bounds.
-func (p *pattern) affordable(text string) bool {
-	return len(text) <= maxMatchSteps/p.size
+// affordable reports whether matching n bytes stays within bounds.
+func (p *pattern) affordable(n int) bool {
+	return n <= maxMatchSteps/p.size
 }
 
 // MatchString panics with a [*costError], which the caller of the library
 // recovers: the library offers no way to return an error from here.
 func (p *pattern) MatchString(text string) bool {
-	if !p.affordable(text) {
+	if !p.affordable(len(text)) {
 		panic(&costError{fmt.Sprintf("string of %d bytes is too long for the pattern %.60q", len(text), p.String())})
 	}
 	return p.Regexp.MatchString(text)

@@ -58,10 +58,26 @@ type prop struct {
 
 // enum holds the allowed scalars.
 type enum struct {
-	literals types // of null only
-	yes, no  bool
+	literals literals
 	numbers  []float64
 	strings  map[string]struct{}
+}
+
+// literals is a set of the three words of JSON.
+type literals uint8
+
+const (
+	enumNull literals = 1 << iota
+	enumTrue
+	enumFalse
+)
+
+// target is the rule that applies instead, if any.
+func (r *rule) target() *rule {
+	if r.same != nil {
+		return r.same
+	}
+	return r.orNull
 }
 
 // never is the schema false.
@@ -286,9 +302,9 @@ func (r *rule) setEnum(v any) bool {
 	for _, v := range list {
 		switch v := v.(type) {
 		case nil:
-			e.literals = typeNull
+			e.literals |= enumNull
 		case bool:
-			e.yes, e.no = e.yes || v, e.no || !v
+			e.literals |= map[bool]literals{true: enumTrue, false: enumFalse}[v]
 		case float64:
 			e.numbers = append(e.numbers, v)
 		case string:

@@ -39,16 +39,10 @@ func annotate(s object, tag, path string) (object, error) {
 	return s, nil
 }
 
-// constrain returns s with one more keyword.
+// constrain returns s with one more keyword. What does not bind a list itself
+// binds its items.
 func (s object) constrain(keyword, text string) (object, error) {
-	switch keyword {
-	case "description", "title":
-		return s.with(keyword, text), nil
-	case "default":
-		v, err := literal(text, s.typeName())
-		return s.with(keyword, v), err
-	}
-	if s.typeName() == "array" && keyword != "minItems" && keyword != "maxItems" {
+	if s.typeName() == "array" && !ofLists[keyword] {
 		for i, m := range s {
 			if items, ok := m.value.(object); ok && m.name == "items" {
 				items, err := items.constrain(keyword, text)
@@ -57,35 +51,43 @@ func (s object) constrain(keyword, text string) (object, error) {
 			}
 		}
 	}
-	if want := wantedType(keyword); want != "" && s.typeName() != want && !(want == "number" && s.typeName() == "integer") {
+	want, have := wantedType(keyword), s.typeName()
+	if want != "" && have != want && !(want == "number" && have == "integer") {
 		return s, fmt.Errorf("%s needs a %s", keyword, want)
 	}
+	v, err := argument(keyword, text, have)
+	return s.with(keyword, v), err
+}
+
+var ofLists = map[string]bool{"description": true, "title": true, "default": true, "minItems": true, "maxItems": true}
+
+// argument reads the value of a keyword for a schema of the given type.
+func argument(keyword, text, typ string) (any, error) {
 	switch keyword {
+	case "description", "title", "format":
+		return text, nil
+	case "default":
+		return literal(text, typ)
 	case "enum":
 		var list []json.RawMessage
-		for _, t := range strings.Split(text, "|") {
-			v, err := literal(t, s.typeName())
+		for t := range strings.SplitSeq(text, "|") {
+			v, err := literal(t, typ)
 			if err != nil {
-				return s, err
+				return nil, err
 			}
 			list = append(list, v)
 		}
-		return s.with(keyword, list), nil
+		return list, nil
 	case "pattern":
-		if _, err := newPattern(text); err != nil {
-			return s, err
-		}
-		return s.with(keyword, text), nil
-	case "format":
-		return s.with(keyword, text), nil
+		_, err := newPattern(text)
+		return text, err
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		v, err := literal(text, "number")
-		return s.with(keyword, v), err
+		return literal(text, "number")
 	}
 	if _, err := strconv.ParseUint(text, 10, 31); err != nil {
-		return s, fmt.Errorf("%s must be a whole number, got %q", keyword, text)
+		return nil, fmt.Errorf("%s must be a whole number, got %q", keyword, text)
 	}
-	return s.with(keyword, json.RawMessage(text)), nil
+	return json.RawMessage(text), nil
 }
 
 func wantedType(keyword string) string {

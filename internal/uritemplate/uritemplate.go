@@ -3,8 +3,8 @@
 //
 // Limits of matching: the variables of a query must come in the order of the
 // template ("?b=2&a=1" does not match "{?a,b}"), and matching takes time
-// proportional to the length of the URI times the size of the template, which is
-// why both are capped.
+// proportional to the length of the URI, the size of the template and the number
+// of values in the URI, which is why all three are capped.
 package uritemplate
 
 import (
@@ -25,13 +25,17 @@ const (
 	MaxVariables = 16
 	// maxPrefix bounds the sum of all {name:length} prefixes: each unit of
 	// length becomes several steps of the matching program.
-	maxPrefix = 256
+	maxPrefix = 64
+	// maxValues bounds the separators in a URI. The library copies all values
+	// found so far at each step, which is quadratic in their number.
+	maxValues = 256
 )
 
 // A Template is a parsed URI template. It is safe for concurrent use.
 type Template struct {
-	parsed *uritemplate.Template
-	names  []string
+	parsed     *uritemplate.Template
+	names      []string
+	separators string // what can end one of several values of a variable
 }
 
 // Parse reads a template. It is an error if it is not one or is out of bounds.
@@ -49,7 +53,11 @@ func Parse(template string) (*Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse uri template %q: %w", template, err)
 	}
-	return &Template{parsed: parsed, names: parsed.Varnames()}, nil
+	t := &Template{parsed: parsed, names: parsed.Varnames(), separators: ","}
+	if strings.Contains(template, "*") {
+		t.separators = ",/.;&"
+	}
+	return t, nil
 }
 
 // bounds counts variables and prefix lengths in the text, so that a template
@@ -96,10 +104,10 @@ func (t *Template) Names() []string { return t.names }
 // Match reports whether uri is an expansion of the template and returns the
 // values of its variables, percent-decoded. A variable with several values (an
 // exploded list, or values with commas between) is returned with commas between
-// them; a prefix variable {name:3} is returned under its name. Variables that
+// them, at most 256; a prefix variable {name:3} is returned under its name. Variables that
 // the uri leaves out are absent.
 func (t *Template) Match(uri string) (map[string]string, bool) {
-	if len(uri) > MaxURI {
+	if len(uri) > MaxURI || t.count(uri) > maxValues {
 		return nil, false
 	}
 	values := t.parsed.Match(uri)
@@ -118,6 +126,16 @@ func (t *Template) Match(uri string) (map[string]string, bool) {
 		vars[plain] = strings.Join(v.V, ",")
 	}
 	return vars, true
+}
+
+func (t *Template) count(uri string) int {
+	n := 0
+	for i := range len(uri) {
+		if strings.IndexByte(t.separators, uri[i]) >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // Expand writes the template with the variables filled in. Variables without a
