@@ -38,7 +38,7 @@ func echo(conn transport.Conn) {
 }
 
 // recorder is a Receiver that keeps what it gets.
-type recorder struct {
+type recorder struct { // implements StrayReceiver
 	mu       sync.Mutex
 	messages []jsonrpc.Message
 	strays   []error
