@@ -1,0 +1,235 @@
+package client
+
+import (
+	"context"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// sendTime bounds how long is tried to tell the server that a request was
+// given up.
+const sendTime = time.Second
+
+// Call sends a request and returns its result as it came. Params are a value
+// that encodes as an object, raw JSON, or nil. What the revision wants in the
+// metadata of every request is added, and metadata in params is kept; it can
+// replace the client's identity and capabilities, not the revision. The result
+// is not looked into: it may be one that asks for input.
+//
+// The method need not be one that this package knows. The error is one of those
+// that the package documentation names, or the context's.
+func (s *Session) Call(ctx context.Context, method string, params any, opts *CallOptions) (stdjson.RawMessage, error) {
+	raw, _, err := s.call(ctx, method, params, opts)
+	return raw, err
+}
+
+// repeatable are the methods that change nothing, or the same again: they are
+// repeated in a renewed session.
+var repeatable = map[string]bool{
+	mcp.MethodPing:                   true,
+	mcp.MethodToolsList:              true,
+	mcp.MethodPromptsList:            true,
+	mcp.MethodPromptsGet:             true,
+	mcp.MethodResourcesList:          true,
+	mcp.MethodResourcesTemplatesList: true,
+	mcp.MethodResourcesRead:          true,
+	mcp.MethodResourcesSubscribe:     true,
+	mcp.MethodResourcesUnsubscribe:   true,
+	mcp.MethodCompletionComplete:     true,
+	mcp.MethodLoggingSetLevel:        true,
+}
+
+// call is Call that also returns the dialect of the answer.
+func (s *Session) call(ctx context.Context, method string, params any, opts *CallOptions) (stdjson.RawMessage, dialect, error) {
+	l, err := s.current(method)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := s.attempt(ctx, l, method, params, opts)
+	if err == nil || !s.forgotten(l, err) {
+		return raw, l.speaks(), err
+	}
+	if err := s.renew(ctx, l); err != nil {
+		return nil, nil, fmt.Errorf("%s: renew session: %w", method, err)
+	}
+	if !repeatable[method] {
+		return nil, nil, &SessionRenewedError{Method: method, Err: err}
+	}
+	if l, err = s.current(method); err != nil {
+		return nil, nil, err
+	}
+	raw, err = s.attempt(ctx, l, method, params, opts)
+	return raw, l.speaks(), err
+}
+
+// forgotten reports whether a call failed because the server no longer knows the
+// session of its link. A link that was replaced while the call was in flight
+// has been closed under it for the same reason.
+func (s *Session) forgotten(l *link, err error) bool {
+	if !l.speaks().renewable() {
+		return false
+	}
+	if errors.Is(err, transport.ErrSessionLost) {
+		return true
+	}
+	_, unreachable := errors.AsType[*UnreachableError](err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return unreachable && s.err == nil && s.link != l
+}
+
+// attempt makes one request on a link.
+func (s *Session) attempt(ctx context.Context, l *link, method string, params any, opts *CallOptions) (stdjson.RawMessage, error) {
+	if opts == nil {
+		opts = &CallOptions{}
+	}
+	d := l.speaks()
+	m := &transport.Outgoing{ID: s.nextID(), Method: method, Params: params}
+	var token jsonrpc.ID
+	if opts.Progress != nil {
+		token = m.ID // unique for as long as the session lives
+	}
+	if err := d.request(m, token); err != nil {
+		return nil, err
+	}
+	resp, err := s.timed(ctx, l, m, opts)
+	if err == nil {
+		return answer(d, m, resp)
+	}
+	if ctx.Err() != nil {
+		s.giveUp(l, m, "the client no longer wants an answer")
+		return nil, fmt.Errorf("%s: %w", method, context.Cause(ctx))
+	}
+	if _, ok := errors.AsType[*TimeoutError](err); ok {
+		s.giveUp(l, m, "the request timed out")
+		return nil, err
+	}
+	return nil, s.failure(m, err)
+}
+
+// timed makes the round trip within the limits of the call. The error is a
+// *TimeoutError if one of them was reached.
+func (s *Session) timed(ctx context.Context, l *link, m *transport.Outgoing, opts *CallOptions) (transport.Response, error) {
+	timeout := limit(opts.Timeout, s.client.opts.Timeout)
+	most := limit(opts.MaxTimeout, s.client.opts.MaxTimeout)
+	if opts.Progress == nil {
+		expiry := &TimeoutError{Method: m.Method, Limit: timeout}
+		if timeout == 0 || most != 0 && most < timeout {
+			expiry.Limit, expiry.Max = most, true
+		}
+		limited, cancel := withLimit(ctx, expiry.Limit)
+		defer cancel()
+		resp, err := l.rt.RoundTrip(limited, m)
+		if err != nil && limited.Err() != nil && ctx.Err() == nil {
+			err = expiry
+		}
+		return resp, err
+	}
+
+	bounded, cancel := withLimit(ctx, most)
+	defer cancel()
+	limited, expire := context.WithCancelCause(bounded)
+	defer expire(nil)
+	w := &progressWatch{ready: make(chan struct{}, 1)}
+	w.setAlarm(timeout, func() { expire(&TimeoutError{Method: m.Method, Limit: timeout}) })
+	defer w.stopAlarm()
+	resp, err := s.trip(limited, l, m, w, opts.Progress)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return resp, err
+	case bounded.Err() != nil:
+		return resp, &TimeoutError{Method: m.Method, Limit: most, Max: true}
+	case limited.Err() != nil:
+		return resp, context.Cause(limited)
+	default:
+		return resp, err
+	}
+}
+
+// answer takes a response apart.
+func answer(d dialect, m *transport.Outgoing, resp transport.Response) (stdjson.RawMessage, error) {
+	switch {
+	case resp.Error != nil && resp.Error.Code == mcp.CodeUnsupportedVersion && d.revision().Modern():
+		return nil, versionError(d.revision(), resp.Error)
+	case resp.Error != nil:
+		return nil, resp.Error
+	case len(resp.Result) > 0:
+		return resp.Result, nil
+	case resp.Status >= 300:
+		return nil, &UnreachableError{Method: m.Method, Err: &transport.StatusError{Status: resp.Status}}
+	default:
+		return nil, malformed(m.Method, "neither a result nor an error")
+	}
+}
+
+// failure makes the error of a round trip or a send that brought none of the
+// peer's.
+func (s *Session) failure(m *transport.Outgoing, err error) error {
+	if _, ended := s.current(m.Method); ended != nil {
+		return ended
+	}
+	// Carriers report what they cannot decode as the wire error they would
+	// answer it with. It is not something that the server said.
+	wire, ok := errors.AsType[*jsonrpc.Error](err)
+	if ok && !errors.Is(err, transport.ErrSessionLost) {
+		return malformed(m.Method, "%s", wire.Message)
+	}
+	if _, ok := m.Params.(stdjson.RawMessage); !ok {
+		if _, bad := json.Marshal(m.Params); bad != nil {
+			return fmt.Errorf("%s: encode params: %w", m.Method, bad)
+		}
+	}
+	return &UnreachableError{Method: m.Method, Err: err}
+}
+
+// giveUp tells the server that a request is no longer waited for. The caller
+// does not wait for that: the server may be one that reads nothing any more.
+func (s *Session) giveUp(l *link, m *transport.Outgoing, reason string) {
+	if m.Method == mcp.MethodInitialize { // must not be cancelled
+		return
+	}
+	out := &transport.Outgoing{
+		Method: mcp.NotificationCancelled,
+		Params: &mcp.CancelledParams{RequestID: m.ID, Reason: reason},
+	}
+	l.speaks().oneWay(out)
+	s.cancelling.start(s, func() {
+		ctx, cancel := context.WithTimeout(l.ctx, sendTime)
+		defer cancel()
+		if err := l.rt.Send(ctx, out); err != nil && l.ctx.Err() == nil {
+			s.log.Debug("cancellation not sent", slog.String("method", m.Method), slog.Any("error", err))
+		}
+	})
+}
+
+// Notify sends a notification. That it was sent does not mean that the server
+// has read it.
+func (s *Session) Notify(ctx context.Context, method string, params any) error {
+	l, err := s.current(method)
+	if err != nil {
+		return err
+	}
+	m := &transport.Outgoing{Method: method, Params: params}
+	l.speaks().oneWay(m)
+	limited, cancel := withLimit(ctx, s.client.opts.Timeout)
+	defer cancel()
+	err = l.rt.Send(limited, m)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", method, context.Cause(ctx))
+	case limited.Err() != nil:
+		return &TimeoutError{Method: method, Limit: s.client.opts.Timeout}
+	default:
+		return s.failure(m, err)
+	}
+}

@@ -1,0 +1,26 @@
+// Package client talks to servers of the Model Context Protocol.
+//
+// A [Client] says who connects. [Client.Connect] opens a transport, finds out
+// which revisions the server speaks, and returns a [Session]: typed calls for
+// the methods of the protocol, iterators over lists, and [Session.Call] for
+// everything else. Which revision is in use does not show in the calls.
+//
+// The package does not know how messages travel; see package transport for
+// that, and package httpclient for HTTP.
+//
+// How a call travels:
+//
+//	typed call → Session.Call → dialect (what the revision asks for) → RoundTripper
+//
+// and what the server sends by itself:
+//
+//	RoundTripper → link.Receive → progress of a call in flight (on its caller's goroutine)
+//	                            → Options.OnNotification (on one goroutine per session)
+//	                            → input.go (requests, each on a goroutine of its own)
+//
+// # Errors
+//
+// What the server answered is a [*jsonrpc.Error]; [IsRemote] asks for it. A
+// server that could not be reached is an [*UnreachableError], an answer that
+// makes no sense a [*ProtocolError], and no answer in time a [*TimeoutError].
+package client

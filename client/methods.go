@@ -1,0 +1,136 @@
+package client
+
+import (
+	"context"
+
+	"github.com/ferrymcp/ferry/mcp"
+)
+
+// ask makes a typed call. A result must have one of the members named.
+func ask[R any](ctx context.Context, s *Session, method string, params any, opts *CallOptions, members ...string) (*R, error) {
+	l, err := s.current(method)
+	if err != nil {
+		return nil, err
+	}
+	if rev := l.speaks().revision(); !rev.Defines(method) {
+		return nil, &UnsupportedError{Method: method, Revision: rev.Name()}
+	}
+	raw, d, err := s.call(ctx, method, params, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.final(method, raw); err != nil {
+		return nil, err
+	}
+	result := new(R)
+	if err := decodeResult(method, raw, result, members...); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// optional returns params as what to send: nothing for a nil pointer.
+func optional[P any](params *P) any {
+	if params == nil {
+		return nil
+	}
+	return params
+}
+
+// ListTools returns one page of the server's tools; nil params ask for the
+// first. Tools goes through all of them.
+func (s *Session) ListTools(ctx context.Context, params *mcp.ListToolsParams) (*mcp.ListToolsResult, error) {
+	return ask[mcp.ListToolsResult](ctx, s, mcp.MethodToolsList, optional(params), nil, "tools")
+}
+
+// CallTool calls a tool. That the tool failed is not an error: see IsError of
+// the result. An *InputRequiredError tells that the server wants input first.
+func (s *Session) CallTool(ctx context.Context, params *mcp.CallToolParams, opts *CallOptions) (*mcp.CallToolResult, error) {
+	return ask[mcp.CallToolResult](ctx, s, mcp.MethodToolsCall, optional(params), opts, "content", "structuredContent")
+}
+
+// ListPrompts returns one page of the server's prompts; nil params ask for the
+// first. Prompts goes through all of them.
+func (s *Session) ListPrompts(ctx context.Context, params *mcp.ListPromptsParams) (*mcp.ListPromptsResult, error) {
+	return ask[mcp.ListPromptsResult](ctx, s, mcp.MethodPromptsList, optional(params), nil, "prompts")
+}
+
+// GetPrompt fills in a prompt. An *InputRequiredError tells that the server
+// wants input first.
+func (s *Session) GetPrompt(ctx context.Context, params *mcp.GetPromptParams, opts *CallOptions) (*mcp.GetPromptResult, error) {
+	return ask[mcp.GetPromptResult](ctx, s, mcp.MethodPromptsGet, optional(params), opts, "messages")
+}
+
+// ListResources returns one page of the server's resources; nil params ask for
+// the first. Resources goes through all of them.
+func (s *Session) ListResources(ctx context.Context, params *mcp.ListResourcesParams) (*mcp.ListResourcesResult, error) {
+	return ask[mcp.ListResourcesResult](ctx, s, mcp.MethodResourcesList, optional(params), nil, "resources")
+}
+
+// ListResourceTemplates returns one page of the server's resource templates; nil
+// params ask for the first. ResourceTemplates goes through all of them.
+func (s *Session) ListResourceTemplates(ctx context.Context, params *mcp.ListResourceTemplatesParams) (*mcp.ListResourceTemplatesResult, error) {
+	return ask[mcp.ListResourceTemplatesResult](ctx, s, mcp.MethodResourcesTemplatesList, optional(params), nil, "resourceTemplates")
+}
+
+// ReadResource reads a resource. An *InputRequiredError tells that the server
+// wants input first.
+func (s *Session) ReadResource(ctx context.Context, params *mcp.ReadResourceParams, opts *CallOptions) (*mcp.ReadResourceResult, error) {
+	return ask[mcp.ReadResourceResult](ctx, s, mcp.MethodResourcesRead, optional(params), opts, "contents")
+}
+
+// Subscribe asks for notifications/resources/updated about a resource. Only the
+// revisions with sessions have it; others give an *UnsupportedError.
+func (s *Session) Subscribe(ctx context.Context, uri string) error {
+	_, err := ask[mcp.EmptyResult](ctx, s, mcp.MethodResourcesSubscribe, &mcp.SubscribeParams{URI: uri}, nil)
+	if err == nil {
+		s.mu.Lock()
+		s.subscribed[uri] = true
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// Unsubscribe undoes Subscribe.
+func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
+	s.mu.Lock()
+	delete(s.subscribed, uri)
+	s.mu.Unlock()
+	_, err := ask[mcp.EmptyResult](ctx, s, mcp.MethodResourcesUnsubscribe, &mcp.SubscribeParams{URI: uri}, nil)
+	return err
+}
+
+// Complete asks for values that an argument could have.
+func (s *Session) Complete(ctx context.Context, params *mcp.CompleteParams) (*mcp.CompleteResult, error) {
+	return ask[mcp.CompleteResult](ctx, s, mcp.MethodCompletionComplete, optional(params), nil, "completion")
+}
+
+// Ping asks the server for a sign of life. In the revisions without a ping the
+// server is asked what it is instead.
+func (s *Session) Ping(ctx context.Context) error {
+	l, err := s.current(mcp.MethodPing)
+	if err != nil {
+		return err
+	}
+	_, _, err = s.call(ctx, l.speaks().ping(), nil, nil)
+	return err
+}
+
+// SetLogLevel asks for log messages from a level on; they come as notifications.
+// In a stateless revision they come with the calls made from now on.
+func (s *Session) SetLogLevel(ctx context.Context, level mcp.LoggingLevel) error {
+	l, err := s.current(mcp.MethodLoggingSetLevel)
+	if err != nil {
+		return err
+	}
+	if !l.speaks().level(level) {
+		return nil
+	}
+	_, err = ask[mcp.EmptyResult](ctx, s, mcp.MethodLoggingSetLevel, &mcp.SetLevelParams{Level: level}, nil)
+	if err == nil {
+		s.mu.Lock()
+		s.logLevel = level
+		s.mu.Unlock()
+	}
+	return err
+}

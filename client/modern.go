@@ -1,0 +1,107 @@
+package client
+
+import (
+	stdjson "encoding/json"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/internal/revision"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// modern speaks the stateless revisions: every request says by itself which
+// revision it is of, who sends it and what that client can do.
+type modern struct {
+	rev  *revision.Revision
+	meta atomic.Pointer[metaFields] // replaced when the log level is chosen
+}
+
+func newModern(rev *revision.Revision, identity *metaFields) *modern {
+	m := &modern{rev: rev}
+	m.meta.Store(identity)
+	return m
+}
+
+func (d *modern) revision() *revision.Revision { return d.rev }
+
+func (d *modern) request(m *transport.Outgoing, token jsonrpc.ID) error {
+	params, err := d.meta.Load().splice(m.Params, token)
+	if err != nil {
+		return fmt.Errorf("%s: encode params: %w", m.Method, err)
+	}
+	m.Params = params
+	m.Revision = d.rev.Name()
+	m.Route = &transport.Route{Name: routeName(m.Method, params)}
+	return nil
+}
+
+func (d *modern) oneWay(m *transport.Outgoing) {
+	m.Revision = d.rev.Name()
+	m.Route = &transport.Route{}
+}
+
+// routeMembers are the parameters that carriers repeat, by method.
+var routeMembers = map[string]string{
+	mcp.MethodToolsCall:     "name",
+	mcp.MethodPromptsGet:    "name",
+	mcp.MethodResourcesRead: "uri",
+	mcp.MethodTasksGet:      "taskId",
+	mcp.MethodTasksCancel:   "taskId",
+}
+
+func routeName(method string, params stdjson.RawMessage) string {
+	member, ok := routeMembers[method]
+	if !ok {
+		return ""
+	}
+	raw, ok := json.Member(params, member)
+	if !ok {
+		return ""
+	}
+	var name string
+	if json.Unmarshal(raw, &name) != nil {
+		return "" // the server will say what is wrong with it
+	}
+	return name
+}
+
+// final reads the type of the result before anything else: a result of another
+// type has other members, and would pass for an empty one.
+func (d *modern) final(method string, raw stdjson.RawMessage) error {
+	member, ok := json.Member(raw, "resultType")
+	if !ok || string(member) == "null" {
+		return nil // a result without a type is complete
+	}
+	var kind string
+	if err := json.Unmarshal(member, &kind); err != nil {
+		return malformed(method, "resultType: %v", err)
+	}
+	switch kind {
+	case mcp.ResultComplete:
+		return nil
+	case mcp.ResultInputRequired:
+		return inputRequired(method, raw)
+	default:
+		return malformed(method, "unknown resultType %q", kind)
+	}
+}
+
+// ping asks for what every server must answer: the revision has no ping.
+func (d *modern) ping() string { return mcp.MethodServerDiscover }
+
+func (d *modern) level(level mcp.LoggingLevel) bool {
+	field := metaField{key: mcp.MetaLogLevel, value: json.AppendString(nil, string(level))}
+	for {
+		old := d.meta.Load()
+		if d.meta.CompareAndSwap(old, old.with(field)) {
+			return false
+		}
+	}
+}
+
+func (d *modern) more(next *string) bool { return next != nil }
+
+func (d *modern) renewable() bool { return false }
