@@ -57,6 +57,7 @@ func TestChecksFail(t *testing.T) {
 		"root context: low.Start: take the context of the caller, not context.Background (low/low.go:18)",
 		"root context: low/low.go: take the context of the caller, not context.TODO (low/low.go:24)",
 		"sleep: low.TestSleeps: wait for the event, or test under synctest (low/low_test.go:11)",
+		"unsafe: unplaced/unplaced.go: must not import it",
 	}
 	var got []string
 	for _, f := range check(t, "testdata/bad", r) {
@@ -126,6 +127,7 @@ func check(t *testing.T, dir string, r rules) []archtest.Finding {
 		archtest.Names(tree, r.budget),
 		archtest.Docs(tree),
 		archtest.Revisions(tree, r.revisions, r.revisionHome),
+		archtest.Unsafe(tree),
 		archtest.Goroutines(tree),
 		archtest.Contexts(tree),
 		archtest.Sleeps(tree),

@@ -21,8 +21,10 @@ func Sizes(t *Tree, b Budget) []Finding {
 	var out []Finding
 	for f := range t.Files {
 		if f.Lines > b.FileLines {
-			out = append(out, Finding{"file length", f.Path,
-				fmt.Sprintf("%d lines, budget %d", f.Lines, b.FileLines)})
+			out = append(out, Finding{
+				"file length", f.Path,
+				fmt.Sprintf("%d lines, budget %d", f.Lines, b.FileLines),
+			})
 		}
 		if f.Test {
 			continue
@@ -35,12 +37,16 @@ func Sizes(t *Tree, b Budget) []Finding {
 			where := funcName(f, fn)
 			lines := t.Fset.PositionFor(fn.End(), false).Line - t.Fset.PositionFor(fn.Pos(), false).Line + 1
 			if lines > b.FunctionLines {
-				out = append(out, Finding{"function length", where,
-					fmt.Sprintf("%d lines, budget %d (%s)", lines, b.FunctionLines, t.position(f, fn.Pos()))})
+				out = append(out, Finding{
+					"function length", where,
+					fmt.Sprintf("%d lines, budget %d (%s)", lines, b.FunctionLines, t.position(f, fn.Pos())),
+				})
 			}
 			if c := complexity(fn); c > b.Complexity {
-				out = append(out, Finding{"complexity", where,
-					fmt.Sprintf("cyclomatic %d, budget %d (%s)", c, b.Complexity, t.position(f, fn.Pos()))})
+				out = append(out, Finding{
+					"complexity", where,
+					fmt.Sprintf("cyclomatic %d, budget %d (%s)", c, b.Complexity, t.position(f, fn.Pos())),
+				})
 			}
 		}
 	}

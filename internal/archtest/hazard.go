@@ -21,11 +21,25 @@ func Revisions(t *Tree, names []string, home string) []Finding {
 				return true
 			}
 			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(lit.Value, name) }) {
-				out = append(out, Finding{"revision literal", f.Path,
-					lit.Value + " belongs in " + home + " (" + t.position(f, lit.Pos()) + ")"})
+				out = append(out, Finding{
+					"revision literal", f.Path,
+					lit.Value + " belongs in " + home + " (" + t.position(f, lit.Pos()) + ")",
+				})
 			}
 			return true
 		})
+	}
+	return out
+}
+
+// Unsafe checks that no file goes around the type system: what does has to say,
+// as an exception, why it is safe.
+func Unsafe(t *Tree) []Finding {
+	var out []Finding
+	for f := range t.Files {
+		if slices.Contains(f.Imports(), "unsafe") {
+			out = append(out, Finding{"unsafe", f.Path, "must not import it"})
+		}
 	}
 	return out
 }

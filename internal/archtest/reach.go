@@ -35,8 +35,10 @@ func Reach(ctx context.Context, t *Tree, denies []Deny, systems []string) ([]Fin
 				if chain == nil {
 					continue
 				}
-				out = append(out, Finding{"reach", folder + " -> " + d.Import,
-					fmt.Sprintf("through %s on %s; %s", strings.Join(chain, " -> "), system, d.Why)})
+				out = append(out, Finding{
+					"reach", folder + " -> " + d.Import,
+					fmt.Sprintf("through %s on %s; %s", strings.Join(chain, " -> "), system, d.Why),
+				})
 			}
 		}
 	}

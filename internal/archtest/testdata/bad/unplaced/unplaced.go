@@ -1,2 +1,4 @@
 // Package unplaced has no rule.
 package unplaced
+
+import _ "unsafe"
