@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -62,7 +63,11 @@ func TestStdioKeepsStrayOutputAway(t *testing.T) {
 	if len(rec.strays) > 0 {
 		t.Errorf("stray output on the connection: %v", rec.strays)
 	}
-	for _, want := range []string{"stray println\n", "stray old file\n", "stray builtin\n", "stray child\n"} {
+	want := []string{"stray println\n", "stray builtin\n"}
+	if runtime.GOOS != "windows" { // where the descriptor itself is replaced
+		want = append(want, "stray old file\n", "stray child\n")
+	}
+	for _, want := range want {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("%q is not on standard error, which has %q", want, stderr.String())
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ferrymcp/ferry/transport"
@@ -200,6 +201,10 @@ func TestLinesJoinsWrites(t *testing.T) {
 // writer sends stays in order and whole.
 func TestLinesOrder(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { linesOrder(t) })
+}
+
+func linesOrder(t *testing.T) {
 	g := newGate()
 	c := transport.Lines(io.NopCloser(strings.NewReader("")), g, &transport.LineOptions{MaxPending: 300})
 	var wg sync.WaitGroup
@@ -217,7 +222,7 @@ func TestLinesOrder(t *testing.T) {
 			}
 		})
 	}
-	<-g.entered
+	synctest.Wait() // all wait in Write
 	close(g.open)
 	wg.Wait()
 	c.Close()
