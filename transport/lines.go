@@ -67,12 +67,9 @@ const (
 // Close closes w and then r. For it to unblock Read and Write, closing the
 // streams must do so, as it does for pipes, sockets and io.Pipe.
 func Lines(r io.ReadCloser, w io.WriteCloser, opts *LineOptions) Conn {
-	return &lineConn{
-		r:        r,
-		br:       bufio.NewReaderSize(r, readBuffer),
-		maxFrame: opts.maxFrame(),
-		out:      newLineWriter(w, opts),
-	}
+	c := &lineConn{r: r, br: bufio.NewReaderSize(r, readBuffer), maxFrame: opts.maxFrame()}
+	c.out = newLineWriter(w, opts, c.writeFailed)
+	return c
 }
 
 type lineConn struct {
@@ -81,13 +78,15 @@ type lineConn struct {
 	maxFrame int
 	skipping bool // the rest of a too large line is still to come
 
-	out    *lineWriter
-	closed atomic.Bool
+	out *lineWriter
 
-	once     sync.Once // closes
-	closeErr error
-	finished sync.Once // closes r
-	linger   atomic.Pointer[time.Timer]
+	closing   sync.Once
+	closed    atomic.Bool
+	closeErr  error
+	endReader sync.Once
+
+	mu     sync.Mutex
+	linger *time.Timer // nil until a write fails
 }
 
 func (c *lineConn) Read() ([]byte, error) {
@@ -147,24 +146,24 @@ func (c *lineConn) readLine() ([]byte, error) {
 	}
 }
 
-func (c *lineConn) Write(frame []byte) error {
-	err := c.out.write(frame)
-	if err != nil && c.linger.Load() == nil && c.out.failed() {
-		t := time.AfterFunc(lingerTime, c.closeReader)
-		if !c.linger.CompareAndSwap(nil, t) {
-			t.Stop()
-		}
-	}
-	return err
+func (c *lineConn) Write(frame []byte) error { return c.out.write(frame) }
+
+// writeFailed is called once, when a write has failed.
+func (c *lineConn) writeFailed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.linger = time.AfterFunc(lingerTime, c.closeReader)
 }
 
 func (c *lineConn) Close() error {
-	c.once.Do(func() {
+	c.closing.Do(func() {
 		c.closed.Store(true)
 		c.closeErr = c.out.close()
 		c.closeReader()
-		if t := c.linger.Load(); t != nil {
-			t.Stop()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.linger != nil {
+			c.linger.Stop()
 		}
 	})
 	return c.closeErr
@@ -172,5 +171,5 @@ func (c *lineConn) Close() error {
 
 // closeReader closes r, whose error says nothing that matters any more.
 func (c *lineConn) closeReader() {
-	c.finished.Do(func() { _ = c.r.Close() })
+	c.endReader.Do(func() { _ = c.r.Close() })
 }

@@ -382,12 +382,28 @@ func TestLinesSlowPeer(t *testing.T) {
 
 func TestLinesDeadPeer(t *testing.T) {
 	t.Parallel()
-	c, _, _ := pipes(t, &transport.LineOptions{WriteTimeout: 50 * time.Millisecond})
-	if err := c.Write(make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("Write to a peer that reads nothing: %v", err)
+	for name, write := range map[string]func(transport.Conn) error{
+		"a writer that waits": func(c transport.Conn) error { return c.Write(make([]byte, 1<<20)) },
+		// Nobody waits for the last frames, nor writes after them.
+		"no writer": func(c transport.Conn) error {
+			for range 100 {
+				if err := c.Write(make([]byte, 1000)); err != nil {
+					return nil
+				}
+			}
+			return os.ErrDeadlineExceeded
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := pipes(t, &transport.LineOptions{WriteTimeout: 50 * time.Millisecond})
+			if err := write(c); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("Write to a peer that reads nothing: %v", err)
+			}
+			if _, err := c.Read(); err == nil {
+				t.Error("Read goes on with a dead peer")
+			}
+			c.Close()
+		})
 	}
-	if _, err := c.Read(); err == nil {
-		t.Error("Read goes on with a dead peer")
-	}
-	c.Close()
 }

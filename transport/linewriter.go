@@ -35,6 +35,7 @@ type lineWriter struct {
 	deadline   func(time.Time) error // nil when the stream has none
 	timeout    time.Duration
 	maxPending int
+	failed     func() // called when a write has failed, once
 
 	// flusher counts the goroutine that writes on when no caller does; there
 	// is one at most.
@@ -63,8 +64,14 @@ type segment struct {
 	done chan error // nil for copies
 }
 
-func newLineWriter(w io.WriteCloser, opts *LineOptions) *lineWriter {
-	lw := &lineWriter{w: w, timeout: opts.writeTimeout(), maxPending: opts.maxPending(), idle: make(chan struct{})}
+func newLineWriter(w io.WriteCloser, opts *LineOptions, failed func()) *lineWriter {
+	lw := &lineWriter{
+		w:          w,
+		timeout:    opts.writeTimeout(),
+		maxPending: opts.maxPending(),
+		failed:     failed,
+		idle:       make(chan struct{}),
+	}
 	if d, ok := w.(interface{ SetWriteDeadline(time.Time) error }); ok && lw.timeout > 0 {
 		if d.SetWriteDeadline(time.Time{}) == nil {
 			lw.deadline = d.SetWriteDeadline
@@ -271,7 +278,8 @@ func (w *lineWriter) send(data []byte) error {
 // fail refuses all further frames, tells those who wait, and closes the stream.
 func (w *lineWriter) fail(err error) {
 	w.mu.Lock()
-	if w.err == nil {
+	first := w.err == nil
+	if first {
 		w.err = lost(err)
 	}
 	for w.head < len(w.queue) {
@@ -281,13 +289,10 @@ func (w *lineWriter) fail(err error) {
 	}
 	w.pending = 0
 	w.mu.Unlock()
+	if first {
+		w.failed()
+	}
 	_ = w.closeStream() // the reason is known already
-}
-
-func (w *lineWriter) failed() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.err != nil
 }
 
 func (w *lineWriter) closeStream() error {
