@@ -161,10 +161,20 @@ func (d *duplex) frame(frame []byte) {
 	}
 	m, err := d.srv.limits().Decode(frame)
 	if err != nil {
-		d.write(&Response{ID: m.ID, Error: asWire(err)})
+		d.malformed(m, err)
 		return
 	}
 	d.message(m, d.write)
+}
+
+// malformed answers a frame that is no message, except one that was meant as a
+// response: responses are not answered.
+func (d *duplex) malformed(m jsonrpc.Message, err error) {
+	if m.Error != nil {
+		d.srv.log.Debug("a malformed response", "id", m.ID.String(), "error", err)
+		return
+	}
+	d.write(&Response{ID: m.ID, Error: asWire(err)})
 }
 
 // message handles one message and hands its response to reply. Responses to

@@ -232,7 +232,8 @@ func (d *duplex) message(frame []byte, m jsonrpc.Message, err error) {
 	if m.Method == "" && !m.ID.IsZero() {
 		if c := d.take(m.ID); c != nil {
 			if err != nil {
-				c.answer <- answer{err: fmt.Errorf("malformed response: %w", err)}
+				// Not wrapped: it is our finding, not an error the server sent.
+				c.answer <- answer{err: fmt.Errorf("malformed response: %v", err)}
 				return
 			}
 			c.answer <- answer{message: m}
