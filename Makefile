@@ -45,8 +45,11 @@ interop: ## run the slow tests and those against other implementations (needs no
 	else cd apps && echo "-- apps: FERRY_INTEROP=1 go test ./..." && FERRY_INTEROP=1 go test ./...; fi
 
 .PHONY: lint
-lint: fmt-check vet ## check format, vet for every system, run the linters
-	@$(MAKE) --no-print-directory $(GOLANGCI)
+lint: tools ## check format, vet for every system, run the linters; all of it, then fail
+	@status=0; for t in fmt-check vet golangci; do $(MAKE) --no-print-directory $$t || status=1; done; exit $$status
+
+.PHONY: golangci
+golangci: $(GOLANGCI)
 	$(call each,$(GOLANGCI) run --config $(CURDIR)/.golangci.yml)
 
 .PHONY: fmt
