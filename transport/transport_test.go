@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -200,9 +201,12 @@ func TestDuplexMalformedResponse(t *testing.T) {
 		_ = server.Write([]byte(`{"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"x"}}`))
 	})
 	_, err := rt.RoundTrip(t.Context(), request(7, nil))
-	var e *jsonrpc.Error
-	if !errors.As(err, &e) {
+	if err == nil || !strings.Contains(err.Error(), "both a result and an error") {
 		t.Errorf("got %v, want the reason why the response is malformed", err)
+	}
+	var e *jsonrpc.Error
+	if errors.As(err, &e) {
+		t.Errorf("got %v as an error of the server, which it is not", e)
 	}
 }
 
