@@ -285,35 +285,45 @@ func firstWords(err error) string {
 // check decides the kind and whether the members go with it.
 func (e *entry) check() {
 	s := &e.server
-	kind, ok := kinds[e.kind]
-	switch {
-	case e.has("command") && e.has("url"):
-		e.fail(s.Name, e.at, `both "command" and "url": a server is one of them`)
-	case !ok:
-		e.fail(s.Name, e.at, `"type" is %q: known are "stdio", "http", "streamable-http" and "sse"`, e.kind)
-	case !e.has("command") && !e.has("url"):
-		e.fail(s.Name, e.at, `neither "command" nor "url": write the program to start or the address to call`)
-	case kind == Stdio && !e.has("command"):
-		e.fail(s.Name, e.at, `"type" is "stdio", but there is no "command"`)
-	case (kind == HTTP || kind == SSE) && !e.has("url"):
-		e.fail(s.Name, e.at, `"type" is %q, but there is no "url"`, e.kind)
-	case kind != "":
-		s.Kind = kind
-	case e.has("url"):
-		s.Kind = HTTP
-	default:
-		s.Kind = Stdio
+	if why := e.conflict(); why != "" {
+		e.fail(s.Name, e.at, "%s", why)
+		return
 	}
 	ignored := []string{"args", "env", "cwd"}
+	switch s.Kind = kinds[e.kind]; {
+	case s.Kind == "" && e.has("url"):
+		s.Kind = HTTP
+	case s.Kind == "":
+		s.Kind = Stdio
+	}
 	if s.Kind == Stdio {
 		ignored = []string{"headers"}
 		e.checkCommand()
 	}
 	for _, name := range ignored {
-		if s.Kind != "" && e.has(name) {
+		if e.has(name) {
 			e.warn(e.at, "server %q: %q is ignored in a server of type %q", s.Name, name, s.Kind)
 		}
 	}
+}
+
+// conflict says what does not go together; empty if all does.
+func (e *entry) conflict() string {
+	command, address := e.has("command"), e.has("url")
+	kind, ok := kinds[e.kind]
+	switch {
+	case command && address:
+		return `both "command" and "url": a server is one of them`
+	case !ok:
+		return fmt.Sprintf(`"type" is %q: known are "stdio", "http", "streamable-http" and "sse"`, e.kind)
+	case !command && !address:
+		return `neither "command" nor "url": write the program to start or the address to call`
+	case kind == Stdio && !command:
+		return `"type" is "stdio", but there is no "command"`
+	case kind != Stdio && kind != "" && !address:
+		return fmt.Sprintf(`"type" is %q, but there is no "url"`, e.kind)
+	}
+	return ""
 }
 
 // kinds are the values of "type".
