@@ -104,10 +104,10 @@ func nearest(name string, limit int) []string {
 		distance int
 	}
 	want := simplify(name)
-	_, wantCity := split(want)
+	wantCity := cityOf(want)
 	var found []candidate
 	for simple, full := range zones() {
-		_, city := split(simple)
+		city := cityOf(simple)
 		d := distance(want, simple)
 		if c := distance(wantCity, city); c <= len(city)/4 && c < d {
 			d = c
@@ -129,14 +129,8 @@ func nearest(name string, limit int) []string {
 	return names
 }
 
-// split parts a name into its area and its city.
-func split(name string) (area, city string) {
-	i := strings.LastIndexByte(name, '/')
-	if i < 0 {
-		return "", name
-	}
-	return name[:i], name[i+1:]
-}
+// cityOf is the last part of a name.
+func cityOf(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // distance is how many letters must be changed, added or taken away to make
 // one word of the other.

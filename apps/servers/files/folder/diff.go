@@ -2,6 +2,7 @@ package folder
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -114,10 +115,8 @@ func compare(a, b []string) []op {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	ops = append(ops, middle(a, b)...)
-	for i := len(tail) - 1; i >= 0; i-- {
-		ops = append(ops, tail[i])
-	}
-	return ops
+	slices.Reverse(tail)
+	return append(ops, tail...)
 }
 
 // middle finds a longest common subsequence of lines with a table of lengths.
@@ -126,9 +125,9 @@ func middle(a, b []string) []op {
 	if (len(a)+1)*(len(b)+1) <= maxTable {
 		width := len(b) + 1
 		common := make([]int32, (len(a)+1)*width)
-		for i := len(a) - 1; i >= 0; i-- {
-			for j := len(b) - 1; j >= 0; j-- {
-				if a[i] == b[j] {
+		for i, x := range slices.Backward(a) {
+			for j, y := range slices.Backward(b) {
+				if x == y {
 					common[i*width+j] = common[(i+1)*width+j+1] + 1
 				} else {
 					common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])

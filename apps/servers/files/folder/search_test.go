@@ -3,6 +3,7 @@ package folder_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,9 +73,7 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	wide := strings.Repeat("é", 500) + "needle" + strings.Repeat("é", 500)
 	files := map[string]string{"wide": wide, "binary": "main\x00"}
-	for name, content := range project {
-		files[name] = content
-	}
+	maps.Copy(files, project)
 	f := open(t, fixture(t, files), folder.Limits{})
 	tests := []struct {
 		query folder.Query
