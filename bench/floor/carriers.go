@@ -15,6 +15,12 @@ func (f *floor) serveStdio() error {
 	in := bufio.NewReaderSize(os.Stdin, 64<<10)
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	enc := json.NewEncoder(out)
+	notify := func(v any) error { // progress is of use at once or not at all
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
 	for {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF {
@@ -30,7 +36,7 @@ func (f *floor) serveStdio() error {
 		if rq.ID == nil {
 			continue
 		}
-		if err := enc.Encode(f.answer(&rq, enc.Encode)); err != nil {
+		if err := enc.Encode(f.answer(&rq, notify)); err != nil {
 			return err
 		}
 		if in.Buffered() == 0 {
