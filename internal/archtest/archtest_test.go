@@ -53,7 +53,7 @@ func TestChecksFail(t *testing.T) {
 		"reach: gone: is on the list of bans on net/textproto but does not exist",
 		"reach: low -> net/textproto: through example.test/bad/low -> example.test/bad/high -> net/textproto on linux; low is low",
 		"reach: low -> net/textproto: through example.test/bad/low -> example.test/bad/high -> net/textproto on windows; low is low",
-		"revision literal: app/main.go: \"2001-02-03\" belongs in internal/hidden (app/main.go:13)",
+		"revision literal: app/main.go: \"2001-02-03\" belongs in internal/hidden (app/main.go:14)",
 		"root context: low.Start: take the context of the caller, not context.Background (low/low.go:18)",
 		"root context: low/low.go: take the context of the caller, not context.TODO (low/low.go:24)",
 		"sleep: low.TestSleeps: wait for the event, or test under synctest (low/low_test.go:11)",

@@ -72,11 +72,11 @@ func Contexts(t *Tree) []Finding {
 }
 
 // Sleeps checks that nothing waits for time to pass: a test waits for what it is
-// about, and code has to be able to stop waiting. Inside the function given to
+// about, and a library has to be able to stop waiting. Inside the function given to
 // synctest.Test time is not real and sleeping is how it passes.
 func Sleeps(t *Tree) []Finding {
 	return t.inspect(func(f *File, n ast.Node, parents []ast.Node) (check, text string) {
-		if !isSelector(f, n, "time", "Sleep") {
+		if !isSelector(f, n, "time", "Sleep") || f.Package.Name == "main" && !f.Test {
 			return "", ""
 		}
 		inBubble := slices.ContainsFunc(parents, func(p ast.Node) bool {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	_ "example.test/bad/high"
 	_ "example.test/bad/internal/hidden"
@@ -11,5 +12,6 @@ import (
 
 func main() {
 	ctx, revision := context.Background(), "2001-02-03"
+	time.Sleep(0)
 	_, _ = ctx, revision // a comment may say 2001-02-03
 }
