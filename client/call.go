@@ -164,7 +164,7 @@ func answer(d dialect, m *transport.Outgoing, resp transport.Response) (stdjson.
 	case len(resp.Result) > 0:
 		return resp.Result, nil
 	case resp.Status >= 300:
-		return nil, &UnreachableError{Method: m.Method, Err: &transport.StatusError{Status: resp.Status}}
+		return nil, &UnreachableError{Method: m.Method, Err: statusError(resp.Status)}
 	default:
 		return nil, malformed(m.Method, "neither a result nor an error")
 	}
@@ -176,11 +176,8 @@ func (s *Session) failure(m *transport.Outgoing, err error) error {
 	if _, ended := s.current(m.Method); ended != nil {
 		return ended
 	}
-	// Carriers report what they cannot decode as the wire error they would
-	// answer it with. It is not something that the server said.
-	wire, ok := errors.AsType[*jsonrpc.Error](err)
-	if ok && !errors.Is(err, transport.ErrSessionLost) {
-		return malformed(m.Method, "%s", wire.Message)
+	if bad, ok := errors.AsType[*transport.MalformedError](err); ok {
+		return malformed(m.Method, "%s", bad.Problem)
 	}
 	if _, ok := m.Params.(stdjson.RawMessage); !ok {
 		if _, bad := json.Marshal(m.Params); bad != nil {

@@ -1,8 +1,8 @@
 package client
 
 import (
-	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/internal/revision"
@@ -136,14 +136,19 @@ func refused(resp transport.Response) error {
 	if resp.Error != nil {
 		return resp.Error
 	}
-	return &UnreachableError{Method: mcp.MethodServerDiscover, Err: &transport.StatusError{Status: resp.Status}}
+	return &UnreachableError{Method: mcp.MethodServerDiscover, Err: statusError(resp.Status)}
 }
 
-// statusResponse makes a response of an HTTP answer that carries no message.
-func statusResponse(err error) (transport.Response, bool) {
-	e, ok := errors.AsType[*transport.StatusError](err)
-	if !ok {
-		return transport.Response{}, false
-	}
-	return transport.Response{Status: e.Status}, true
+// An httpError is a carrier's error for an HTTP answer without a message.
+type httpError interface {
+	error
+	HTTPStatus() int
 }
+
+// A statusError is the same of a carrier that gives a response of nothing but a
+// status.
+type statusError int
+
+func (e statusError) Error() string { return "HTTP status " + strconv.Itoa(int(e)) }
+
+func (e statusError) HTTPStatus() int { return int(e) }

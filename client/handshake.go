@@ -70,7 +70,7 @@ func (n *negotiation) offer(ctx context.Context, rev *revision.Revision) (transp
 	}
 	resp, err := n.link.rt.RoundTrip(ctx, m)
 	if err == nil && resp.Status >= 300 && resp.Error == nil {
-		err = &transport.StatusError{Status: resp.Status}
+		err = statusError(resp.Status)
 	}
 	if err == nil {
 		return resp, nil
@@ -78,7 +78,7 @@ func (n *negotiation) offer(ctx context.Context, rev *revision.Revision) (transp
 	if ctx.Err() != nil {
 		return resp, fmt.Errorf("%s: %w", mcp.MethodInitialize, context.Cause(ctx))
 	}
-	if status, ok := statusResponse(err); ok && needsSSE(status.Status) {
+	if status, ok := errors.AsType[httpError](err); ok && needsSSE(status.HTTPStatus()) {
 		return resp, &UnreachableError{Method: mcp.MethodInitialize, Err: fmt.Errorf("%w; %w", err, errSSE)}
 	}
 	return resp, n.sess.failure(m, err)

@@ -61,16 +61,6 @@ func (l *link) speak(d dialect) {
 // speaks returns the dialect of a link the negotiation is done with.
 func (l *link) speaks() dialect { return *l.dialect.Load() }
 
-// lost reports whether the connection is over.
-func (l *link) lost() bool {
-	select {
-	case <-l.rt.Done():
-		return true
-	default:
-		return false
-	}
-}
-
 // Receive implements transport.Receiver.
 func (l *link) Receive(m jsonrpc.Message, _ jsonrpc.ID) {
 	if m.Kind() == jsonrpc.Request {
@@ -87,17 +77,4 @@ func (l *link) Receive(m jsonrpc.Message, _ jsonrpc.ID) {
 // up are among them, so it is not worth more than a debug message.
 func (l *link) Stray(frame []byte, reason error) {
 	l.sess.log.Debug("message dropped", slog.Int("bytes", len(frame)), slog.Any("reason", reason))
-}
-
-// listen takes what the server sends by itself where that needs a stream of its own.
-func (l *link) listen() {
-	listener, ok := l.rt.(transport.Listener)
-	if !ok || l.mute.Load() {
-		return
-	}
-	l.sess.tasks.start(func() {
-		if err := listener.Listen(l.ctx, l.speaks().revision().Name()); err != nil && l.ctx.Err() == nil {
-			l.sess.log.Warn("stream of the server's messages ended", slog.Any("error", err))
-		}
-	})
 }

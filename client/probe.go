@@ -197,8 +197,8 @@ func (n *negotiation) ask(ctx context.Context, rev *revision.Revision, probing b
 	defer cancel()
 	resp, err := n.link.rt.RoundTrip(limited, m)
 	if err != nil {
-		if status, ok := statusResponse(err); ok {
-			v := classifyHTTP(rev, status)
+		if status, ok := errors.AsType[httpError](err); ok {
+			v := classifyHTTP(rev, transport.Response{Status: status.HTTPStatus()})
 			v.err = &UnreachableError{Method: m.Method, Err: err} // it has the details
 			return v
 		}
@@ -222,8 +222,8 @@ func (n *negotiation) unanswered(ctx, limited context.Context, wait time.Duratio
 	case n.gone(ctx, err):
 		return verdict{next: nextRestart, rev: revision.NewestLegacy(), err: &UnreachableError{Method: method, Err: err}}
 	default:
-		if wire, ok := errors.AsType[*jsonrpc.Error](err); ok { // an answer nobody can read
-			return verdict{next: nextLegacy, rev: revision.NewestLegacy(), err: malformed(method, "%s", wire.Message)}
+		if bad, ok := errors.AsType[*transport.MalformedError](err); ok {
+			return verdict{next: nextLegacy, rev: revision.NewestLegacy(), err: malformed(method, "%s", bad.Problem)}
 		}
 		return verdict{next: nextFail, err: &UnreachableError{Method: method, Err: err}}
 	}
@@ -232,11 +232,9 @@ func (n *negotiation) unanswered(ctx, limited context.Context, wait time.Duratio
 // gone reports whether a round trip failed because the server has exited. A
 // write may fail before the reader notices.
 func (n *negotiation) gone(ctx context.Context, err error) bool {
-	if _, overHTTP := n.link.rt.(transport.Listener); overHTTP {
-		return n.link.lost()
-	}
-	if _, unreadable := errors.AsType[*jsonrpc.Error](err); unreadable {
-		return n.link.lost()
+	_, overHTTP := n.link.rt.(transport.Listener)
+	if _, answered := errors.AsType[*transport.MalformedError](err); answered || overHTTP {
+		return false
 	}
 	timer := time.NewTimer(lossTime)
 	defer timer.Stop()

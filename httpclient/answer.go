@@ -153,9 +153,8 @@ func (p *pending) message(frame []byte, m jsonrpc.Message, err error) {
 		p.answered, p.response = true, m
 		p.response.ID = p.id
 	case p.answers(m) && !m.ID.IsZero():
-		// It cannot be read, and no other response will come. The reason is not
-		// wrapped: it is a *jsonrpc.Error, but not one that the server sent.
-		p.answered, p.err = true, fmt.Errorf("malformed response: %s", err.Error())
+		// It cannot be read, and no other response will come.
+		p.answered, p.err = true, &transport.MalformedError{Problem: err.Error()}
 	default:
 		if err == nil {
 			err = fmt.Errorf("response to unknown request %q", m.ID)

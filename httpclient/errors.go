@@ -12,11 +12,13 @@ import (
 	"unicode"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/transport"
 )
 
 // ErrSessionLost means that the server does not know the session any more. The
-// connection is over; a new one begins with an initialize request.
-var ErrSessionLost = errors.New("session lost: the server does not know it any more")
+// connection is over; a new one begins with an initialize request. It is the
+// error that package transport names.
+var ErrSessionLost = transport.ErrSessionLost
 
 // An UnreachableError means that a request got no answer at all: the server
 // cannot be reached, or the connection broke before it answered.
@@ -79,6 +81,9 @@ func (e *StatusError) Unwrap() error {
 func (e *StatusError) Is(target error) bool {
 	return target == errors.ErrUnsupported && e.Status == http.StatusMethodNotAllowed
 }
+
+// HTTPStatus returns Status, for those who do not know this package.
+func (e *StatusError) HTTPStatus() int { return e.Status }
 
 // IsAuth reports whether the server asks for authorization, or for more of it.
 func (e *StatusError) IsAuth() bool {

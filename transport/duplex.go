@@ -232,8 +232,7 @@ func (d *duplex) message(frame []byte, m jsonrpc.Message, err error) {
 	if m.Method == "" && !m.ID.IsZero() {
 		if c := d.take(m.ID); c != nil {
 			if err != nil {
-				// Not wrapped: it is our finding, not an error the server sent.
-				c.answer <- answer{err: fmt.Errorf("malformed response: %v", err)}
+				c.answer <- answer{err: &MalformedError{Problem: err.Error()}}
 				return
 			}
 			c.answer <- answer{message: m}

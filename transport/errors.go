@@ -34,6 +34,15 @@ func (e *FrameTooLargeError) Error() string {
 	return fmt.Sprintf("frame is larger than %d bytes", e.Limit)
 }
 
+// A MalformedError tells that the response to a request came and cannot be
+// read. It wraps nothing, so that it does not pass for an error the peer sent.
+type MalformedError struct {
+	Problem string
+}
+
+// Error implements the error interface.
+func (e *MalformedError) Error() string { return "malformed response: " + e.Problem }
+
 // lost wraps the reason why a connection ended, once.
 func lost(err error) error {
 	if errors.Is(err, ErrClosed) {

@@ -13,7 +13,6 @@ package transport
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -58,7 +57,9 @@ type RoundTripper interface {
 	// RoundTrip sends a request and waits for its response. When ctx ends first
 	// it returns context.Cause(ctx); telling the server is the caller's
 	// business, except where closing the response stream says it (HTTP).
-	// A response that carries an error is a Response, not an error.
+	// A response that carries an error is a Response, not an error. A response
+	// that cannot be read is a *MalformedError; an HTTP answer that holds none
+	// is an error with the method HTTPStatus() int.
 	RoundTrip(ctx context.Context, m *Outgoing) (Response, error)
 	// Send sends a notification, or the response to a server's request.
 	Send(ctx context.Context, m *Outgoing) error
@@ -76,41 +77,18 @@ type RoundTripper interface {
 // not: a client that looks for the server's era reads silence differently there.
 type Listener interface {
 	RoundTripper
-	// Listen opens the stream and brings its messages to the Receiver, opening
-	// it again as needed, until ctx ends or the connection does. It returns nil
-	// when the server offers no such stream. revision is that of the session.
+	// Listen opens the stream and brings its messages to the Receiver until it
+	// ends, ctx does, or the connection. It returns nil when the server ended
+	// the stream; the caller may open another. An error matching
+	// errors.ErrUnsupported tells that the server has none. revision is that of
+	// the session.
 	Listen(ctx context.Context, revision string) error
 }
 
 // ErrSessionLost is matched by the error of a RoundTrip or Send whose session
 // the server no longer knows. The client opens the transport again and
 // initializes; the message was not processed.
-var ErrSessionLost = errors.New("session lost")
-
-// A StatusError is an HTTP answer to a request that carries no JSON-RPC
-// message. An answer that does is a [Response] with its Status, whatever it is.
-type StatusError struct {
-	Status int
-	// Detail is what there is to tell a reader, such as the start of the body.
-	Detail string
-	// Err is the reason when there is more to it, such as a refused login; may be nil.
-	Err error
-}
-
-// Error implements the error interface.
-func (e *StatusError) Error() string {
-	text := "HTTP status " + strconv.Itoa(e.Status)
-	if e.Detail != "" {
-		text += ": " + e.Detail
-	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	return text
-}
-
-// Unwrap returns the reason.
-func (e *StatusError) Unwrap() error { return e.Err }
+var ErrSessionLost = errors.New("session lost: the server does not know it any more")
 
 // Outgoing is a message a client sends, in the form the sender has it:
 // parameters and result are encoded once, by the carrier.

@@ -1,0 +1,51 @@
+package client
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// The wait before a stream that ended is opened again, which doubles each time
+// the stream did not last.
+const (
+	minRelisten = time.Second
+	maxRelisten = time.Minute
+)
+
+// listen takes what the server sends by itself where that needs a stream of its
+// own, for as long as the link lasts. The stream is not essential: a server may
+// have none, or refuse it.
+func (l *link) listen() {
+	listener, ok := l.rt.(transport.Listener)
+	if !ok || l.mute.Load() {
+		return
+	}
+	l.sess.tasks.start(func() {
+		for wait := minRelisten; ; wait = min(2*wait, maxRelisten) {
+			began := time.Now()
+			err := listener.Listen(l.ctx, l.speaks().revision().Name())
+			_, refused := errors.AsType[httpError](err)
+			switch {
+			case l.ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported):
+				return
+			case refused || errors.Is(err, transport.ErrSessionLost) || errors.Is(err, transport.ErrClosed):
+				l.sess.log.Info("no stream of the server's messages", slog.Any("error", err))
+				return
+			}
+			l.sess.log.Debug("stream of the server's messages ended", slog.Any("error", err))
+			if time.Since(began) > maxRelisten {
+				wait = minRelisten
+			}
+			timer := time.NewTimer(wait)
+			select {
+			case <-timer.C:
+			case <-l.ctx.Done():
+				timer.Stop()
+				return
+			}
+		}
+	})
+}
