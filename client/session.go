@@ -162,6 +162,10 @@ func (s *Session) last() *link {
 // Revision returns the protocol revision that is spoken with the server.
 func (s *Session) Revision() string { return s.last().speaks().revision().Name() }
 
+// Stateless reports whether the revision has no sessions: every request then
+// says by itself who sends it, and the server sends nothing unasked.
+func (s *Session) Stateless() bool { return s.last().speaks().revision().Modern() }
+
 // ServerInfo returns what the server is. It may be empty: servers of the
 // stateless revisions need not say.
 func (s *Session) ServerInfo() mcp.Implementation { return s.last().server.info }
