@@ -45,9 +45,11 @@ func (s *Server) canComplete(c *Call, ref *mcp.Reference) error {
 			return invalidParams("unknown prompt %q", ref.Name)
 		}
 	case mcp.RefResource:
-		if t, ok := s.templates.snapshot().entries[ref.URI]; ok && !shows(c.view.template(), t.shown) {
-			return &mcp.ResourceNotFoundError{URI: ref.URI}
+		if t, ok := s.templates.snapshot().entries[ref.URI]; ok && shows(c.view.template(), t.shown) {
+			return nil
 		}
+		_, err := s.findResource(c, ref.URI)
+		return err
 	default:
 		return invalidParams("params of %s: ref.type %q is neither %q nor %q", c.Method, ref.Type, mcp.RefPrompt, mcp.RefResource)
 	}

@@ -18,10 +18,14 @@ import (
 // given up without them: a handler that ignores its context cannot be stopped.
 const abandon = time.Second
 
+// farewell is how long the requests that the end of a connection cancels get
+// to be answered before it is closed.
+const farewell = 250 * time.Millisecond
+
 // A duplex serves one connection. Stateless requests and a session may take
 // turns on it; each message finds its own caller.
 //
-//	Read → frame → message → one goroutine a request → Write
+//	Read → frame → message → a goroutine of the crew → Write
 //	              └ handshake, notifications: in order, in the reading goroutine
 type duplex struct {
 	srv  *Server
@@ -31,9 +35,9 @@ type duplex struct {
 
 	flying inflight // the stateless requests; the session knows its own
 
-	// wg counts the goroutines of requests. They are waited for by drain, which
-	// unlike wg.Wait gives up on a handler that ignores its context.
-	wg       sync.WaitGroup
+	// crew runs the requests. They are waited for by drain, which unlike
+	// crew.wg.Wait gives up on a handler that ignores its context.
+	crew     crew
 	mu       sync.Mutex
 	running  int
 	draining bool
@@ -47,8 +51,8 @@ type duplex struct {
 func (s *Server) ServeConn(ctx context.Context, conn transport.Conn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &duplex{srv: s, conn: conn, sess: s.NewSession(conn.Write), ctx: ctx, idle: make(chan struct{})}
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	defer s.ends.add(func() { cancel(errServerClosed) })()
+	defer d.closeAfter(ctx)()
+	defer s.ends.add(func() { cancel(ErrClosing) })()
 
 	err := d.read()
 	ours := ctx.Err() != nil
@@ -59,6 +63,7 @@ func (s *Server) ServeConn(ctx context.Context, conn transport.Conn) error {
 	cancel(errConnectionClosed)
 	d.sess.Close()
 	closeErr := conn.Close()
+	d.sess.sub.wg.Wait() // its sink has just been closed
 	if !d.drain(context.WithoutCancel(ctx), abandon) {
 		s.log.Warn("requests ignore that their connection has ended")
 	}
@@ -68,10 +73,30 @@ func (s *Server) ServeConn(ctx context.Context, conn transport.Conn) error {
 	return errors.Join(err, closeErr)
 }
 
-var (
-	errServerClosed     = errors.New("the server is closing")
-	errConnectionClosed = errors.New("the connection has ended")
-)
+// closeAfter closes the connection when ctx has ended and the requests that it
+// cancels have been answered, or have not within a moment. The function it
+// returns stops that, or waits until it is done.
+func (d *duplex) closeAfter(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		defer close(done)
+		if !errors.Is(context.Cause(ctx), errConnectionClosed) {
+			d.drain(context.WithoutCancel(ctx), farewell)
+		}
+		_ = d.conn.Close()
+	})
+	return func() {
+		if !cancel() {
+			<-done
+		}
+	}
+}
+
+// ErrClosing is the cause of the context of a request whose server, or whose
+// carrier, closes. Carriers cancel with it: subscriptions then end with a result.
+var ErrClosing = errors.New("the server is closing")
+
+var errConnectionClosed = errors.New("the connection has ended")
 
 // ServeStdio serves the process's standard input and output: what a host that
 // launches this program expects. It takes over standard output, so what the
@@ -103,11 +128,12 @@ func (d *duplex) read() error {
 }
 
 // enter counts a request that begins to run. It reports false when there are
-// too many already.
+// too many already, and when the connection is ending: whoever drains it can
+// rely on the number only falling.
 func (d *duplex) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.running >= d.srv.opts.MaxConcurrent {
+	if d.running >= d.srv.opts.MaxConcurrent || d.ctx.Err() != nil {
 		return false
 	}
 	d.running++
@@ -159,7 +185,7 @@ func (d *duplex) frame(frame []byte) {
 		d.batch(frame)
 		return
 	}
-	m, err := d.srv.limits().Decode(frame)
+	m, err := d.srv.Limits().Decode(frame)
 	if err != nil {
 		d.malformed(m, err)
 		return
@@ -189,17 +215,18 @@ func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) {
 		reply(errorResponse(rq.ID, asWire(err)))
 		return
 	}
+	run, refused := d.begin(rq)
+	if refused != nil {
+		reply(errorResponse(rq.ID, refused))
+		return
+	}
 	if rq.ID.IsZero() || inOrder(rq.Method) {
-		reply(d.serve(d.ctx, rq))
+		reply(run())
 		return
 	}
-	if !d.enter() {
-		reply(errorResponse(rq.ID, errBusy))
-		return
-	}
-	d.wg.Go(func() {
+	d.crew.run(func() {
 		defer d.leave()
-		reply(d.serve(d.ctx, rq))
+		reply(run())
 	})
 }
 
@@ -215,26 +242,27 @@ func inOrder(method string) bool {
 	return false
 }
 
-// serve hands a request to its caller.
-func (d *duplex) serve(ctx context.Context, rq *Request) *Response {
+// begin hands a request to its caller. Requests that run beside the reading
+// goroutine are counted.
+func (d *duplex) begin(rq *Request) (run func() *Response, refused *jsonrpc.Error) {
 	if rq.ID.IsZero() && rq.Method == mcp.NotificationCancelled {
 		d.flying.cancelled(rq) // a cancellation need not say which era it belongs to
 	}
-	if !rq.Modern() {
-		return d.sess.Serve(ctx, rq, d.conn.Write)
+	counted := !rq.ID.IsZero() && !inOrder(rq.Method)
+	if counted && !d.enter() {
+		return nil, errBusy
 	}
-	if rq.ID.IsZero() {
-		return d.srv.Serve(ctx, rq, d.conn.Write)
+	if rq.Modern() {
+		run, refused = d.flying.begin(d.ctx, rq, func(ctx context.Context) *Response {
+			return d.srv.Serve(ctx, rq, d.conn.Write)
+		})
+	} else {
+		run, refused = d.sess.begin(d.ctx, rq, d.conn.Write)
 	}
-	ctx, call, err := d.flying.start(ctx, rq)
-	if err != nil {
-		return errorResponse(rq.ID, err)
+	if counted && refused != nil {
+		d.leave()
 	}
-	response := d.srv.Serve(ctx, rq, d.conn.Write)
-	if !d.flying.end(call) {
-		return nil
-	}
-	return response
+	return run, refused
 }
 
 // batch handles the messages of a batch at the same time and answers them in
@@ -244,7 +272,7 @@ func (d *duplex) batch(frame []byte) {
 		d.write(&Response{Error: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the revision of this session has no batches")})
 		return
 	}
-	items, err := d.srv.limits().DecodeBatch(frame)
+	items, err := d.srv.Limits().DecodeBatch(frame)
 	if err != nil {
 		d.write(&Response{Error: asWire(err)})
 		return
@@ -252,6 +280,8 @@ func (d *duplex) batch(frame []byte) {
 	b := &batch{conn: d.conn, open: len(items)}
 	for _, item := range items {
 		switch {
+		case item.Error != nil:
+			b.reply(nil) // meant as a response, well-formed or not
 		case item.Err != nil:
 			b.reply(&Response{ID: item.ID, Error: asWire(item.Err)})
 		case item.Kind() == jsonrpc.Response:

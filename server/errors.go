@@ -42,7 +42,7 @@ func (s *Server) toWire(ctx context.Context, rev *revision.Revision, method stri
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return e
 	}
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the request was cancelled")
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -33,7 +33,6 @@ var changeNotification = []struct {
 // once, and nobody waits for it.
 type hub struct {
 	log func(msg string, args ...any)
-	wg  sync.WaitGroup // the deliveries under way
 
 	mu          sync.Mutex // guards the below and all subscribers
 	subscribers map[*subscriber]struct{}
@@ -52,8 +51,10 @@ type subscriber struct {
 	uris       map[string]bool // subscribed resources
 	pending    change
 	updated    map[string]bool // subscribed resources that have changed
+	held       bool            // nothing is delivered yet
 	delivering bool
 	gone       bool
+	wg         sync.WaitGroup // the delivery under way; whoever owns the sink waits
 }
 
 // maxSubscribedURIs bounds the resources one subscriber can follow.
@@ -113,17 +114,27 @@ func (h *hub) resourceUpdated(uri string) {
 	}
 }
 
+// release lets a subscriber that was held have what has come meanwhile.
+func (h *hub) release(sub *subscriber) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sub.held = false
+	if sub.pending != 0 || len(sub.updated) > 0 {
+		h.deliverLocked(sub)
+	}
+}
+
 // introduced reports whether the subscriber may be sent notifications: a
 // session must have finished its handshake.
-func (sub *subscriber) introduced() bool { return sub.sess == nil || sub.sess.Ready() }
+func (sub *subscriber) introduced() bool { return sub.sess == nil || sub.sess.introduced() }
 
 // deliverLocked makes sure that a delivery is under way.
 func (h *hub) deliverLocked(sub *subscriber) {
-	if sub.delivering || sub.gone || h.closed {
+	if sub.delivering || sub.held || sub.gone || h.closed {
 		return
 	}
 	sub.delivering = true
-	h.wg.Go(func() { h.deliver(sub) })
+	sub.wg.Go(func() { h.deliver(sub) })
 }
 
 // deliver sends what is pending until nothing is. A subscriber whose sink
@@ -201,7 +212,7 @@ func (h *hub) close() {
 func (h *hub) follow(sub *subscriber, uri string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(sub.uris) >= maxSubscribedURIs {
+	if len(sub.uris) >= maxSubscribedURIs && !sub.uris[uri] {
 		return invalidParams("too many subscriptions: at most %d", maxSubscribedURIs)
 	}
 	if sub.uris == nil {
@@ -241,10 +252,8 @@ func (s *Server) canSubscribe(c *Call, uri string) error {
 	if uri == "" {
 		return invalidParams("params of %s: uri is missing", c.Method)
 	}
-	if _, _, err := s.findResource(c, uri); err != nil {
-		return err
-	}
-	return nil
+	_, err := s.findResource(c, uri)
+	return err
 }
 
 // unsubscribe undoes subscribe. It does not mind when there was none.

@@ -37,6 +37,25 @@ func (e *CancelledError) Error() string {
 	return fmt.Sprintf("cancelled by the caller: %s", e.Reason)
 }
 
+// begin enters a request; run handles it with serve. The response is nil when
+// the request was cancelled meanwhile. Notifications are not entered.
+func (f *inflight) begin(ctx context.Context, rq *Request, serve func(context.Context) *Response) (run func() *Response, err *jsonrpc.Error) {
+	if rq.ID.IsZero() {
+		return func() *Response { return serve(ctx) }, nil
+	}
+	ctx, call, err := f.start(ctx, rq)
+	if err != nil {
+		return nil, err
+	}
+	return func() *Response {
+		response := serve(ctx)
+		if !f.end(call) {
+			return nil
+		}
+		return response
+	}, nil
+}
+
 // start enters a request. The context it returns ends with the flight.
 func (f *inflight) start(ctx context.Context, rq *Request) (context.Context, *flight, *jsonrpc.Error) {
 	f.mu.Lock()

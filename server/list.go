@@ -20,62 +20,96 @@ type pageKey struct {
 	cursor string
 }
 
-// maxPages bounds the lists kept with one snapshot; it is emptied when full.
-const maxPages = 64
+// maxPages bounds the lists kept at one time, and maxRendered the bytes of
+// their rendered forms; all are dropped when there are more. Views that are not
+// shared and cursors that somebody made up cannot use more memory than that.
+const (
+	maxPages    = 64
+	maxRendered = 16 << 20
+)
 
-// A pageCache keeps the lists made of one snapshot.
+// A pageCache keeps the lists made of one snapshot at a time.
 type pageCache struct {
-	mu       sync.Mutex
-	pages    map[pageKey]any
-	rendered map[renderKey]rendered
+	mu    sync.Mutex
+	of    any // the snapshot
+	pages map[pageKey]*page
+	lists map[any]*page // by the pointer to the list
+	bytes int           // of the rendered forms
 }
 
-type renderKey struct {
-	page any // the pointer to the list
-	rev  *revision.Revision
+// A page is a list with its rendered forms.
+type page struct {
+	list any
+
+	mu    sync.Mutex // held while a form is made, so that it is made once
+	forms map[*revision.Revision]rendered
 }
 
-// page returns the list for the key, made by build when it is not kept.
-func (pc *pageCache) page(key pageKey, build func() any) any {
+// find returns the list for the key, if it is kept.
+func (pc *pageCache) find(snapshot any, key pageKey) (list any, ok bool) {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
-	if page, ok := pc.pages[key]; ok {
-		return page
+	if p, ok := pc.pages[key]; ok && pc.of == snapshot {
+		return p.list, true
 	}
-	page := build()
-	if pc.pages == nil || len(pc.pages) >= maxPages {
-		pc.pages = map[pageKey]any{}
-		pc.rendered = map[renderKey]rendered{}
-	}
-	pc.pages[key] = page
-	return page
+	return nil, false
 }
 
-// render returns the bytes of a list for peers of the revision. A list that
-// is not one of the kept ones, because middleware made it, is encoded by the
-// carrier like any other result.
-func (r *registry[T]) render(rev *revision.Revision, list any) (any, error) {
-	pc := &r.snapshot().pages
+// keep keeps a list and returns it, or the one that was kept meanwhile. The
+// lists of another snapshot are dropped.
+func (pc *pageCache) keep(snapshot any, key pageKey, list any) any {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
-	key := renderKey{list, rev}
-	if bytes, ok := pc.rendered[key]; ok {
-		return bytes, nil
+	if p, ok := pc.pages[key]; ok && pc.of == snapshot {
+		return p.list
 	}
-	value := rev.Encode(list)
-	kept := false
-	for _, page := range pc.pages {
-		kept = kept || page == list
+	if pc.of != snapshot || len(pc.pages) >= maxPages {
+		pc.of = snapshot
+		pc.clearLocked()
 	}
-	if !kept {
-		return value, nil
+	p := &page{list: list, forms: map[*revision.Revision]rendered{}}
+	pc.pages[key], pc.lists[list] = p, p
+	return list
+}
+
+func (pc *pageCache) clearLocked() {
+	pc.pages, pc.lists, pc.bytes = map[pageKey]*page{}, map[any]*page{}, 0
+}
+
+// render returns the bytes of a list for peers of the revision. It reports
+// false when the list is not a kept one.
+func (pc *pageCache) render(rev *revision.Revision, list any) (form rendered, ok bool, err error) {
+	pc.mu.Lock()
+	p := pc.lists[list]
+	pc.mu.Unlock()
+	if p == nil {
+		return nil, false, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if form, ok := p.forms[rev]; ok {
+		return form, true, nil
 	}
 	var buf bytes.Buffer
-	if err := ijson.Write(&buf, value); err != nil {
-		return nil, err
+	if err := ijson.Write(&buf, rev.Encode(list)); err != nil {
+		return nil, true, err
 	}
-	pc.rendered[key] = rendered(bytes.Clone(buf.Bytes()))
-	return pc.rendered[key], nil
+	form = bytes.Clone(buf.Bytes())
+	p.forms[rev] = form
+	pc.account(p, len(form))
+	return form, true, nil
+}
+
+// account counts the bytes of a form that was made.
+func (pc *pageCache) account(p *page, size int) {
+	pc.mu.Lock()
+	defer pc.mu.Unlock()
+	if pc.lists[p.list] != p {
+		return // dropped meanwhile
+	}
+	if pc.bytes += size; pc.bytes > maxRendered {
+		pc.clearLocked()
+	}
 }
 
 // listed returns one page of a registry as the list type L, which fill makes
@@ -92,20 +126,21 @@ func listed[T, L any](c *Call, r *registry[T], visible func(T) bool, fill func(s
 			return nil, invalidParams("params of %s: the cursor is not one of this server", c.Method)
 		}
 	}
-	snap := r.snapshot()
-	page := snap.pages.page(pageKey{c.view, cursor}, func() any {
-		entries, more := snap.after(cursor, c.srv.opts.PageSize, visible)
-		shown := make([]T, len(entries))
-		for i, e := range entries {
-			shown[i] = e.shown
-		}
-		var next *string
-		if more {
-			next = encodeCursor(entries[len(entries)-1].key)
-		}
-		return fill(shown, next)
-	})
-	return page.(*L), nil
+	snap, key := r.snapshot(), pageKey{c.view, cursor}
+	if list, ok := r.lists.find(snap, key); ok {
+		return list.(*L), nil
+	}
+	// Made without a lock, because visible is the user's.
+	entries, more := snap.after(cursor, c.srv.opts.PageSize, visible)
+	shown := make([]T, len(entries))
+	for i, e := range entries {
+		shown[i] = e.shown
+	}
+	var next *string
+	if more {
+		next = encodeCursor(entries[len(entries)-1].key)
+	}
+	return r.lists.keep(snap, key, fill(shown, next)).(*L), nil
 }
 
 // A cursor is the key of the last feature shown: it stays right when features

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -18,34 +19,38 @@ func (s *Server) listen(ctx context.Context, c *Call) (any, error) {
 	if err := c.params(&p); err != nil {
 		return nil, err
 	}
-	sub := &subscriber{out: c.write, tag: json.RawMessage(c.ID.String())}
-	granted := s.grant(c, sub, &p.Notifications)
+	sub := &subscriber{out: c.write, tag: json.RawMessage(c.ID.String()), held: true}
+	granted := s.grant(ctx, c, sub, &p.Notifications)
 	ack := &mcp.AcknowledgedParams{
 		Meta:          mcp.Meta{mcp.MetaSubscriptionID: sub.tag},
 		Notifications: granted,
 	}
-	// Entered before the acknowledgement, so that no change is missed; told
-	// only after it, because a delivery needs the lock that grants hold.
+	// Entered before the acknowledgement, so that no change is missed, and told
+	// only after it.
+	s.hub.enter(sub)
+	defer sub.wg.Wait()
+	defer s.hub.remove(sub)
 	if err := c.Notify(ctx, mcp.NotificationSubscriptionsAcknowledged, ack); err != nil {
 		return nil, err
 	}
-	s.hub.enter(sub)
-	defer s.hub.remove(sub)
+	s.hub.release(sub)
 	closing := make(chan struct{})
 	defer s.ends.add(func() { close(closing) })()
 	select {
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		if err := context.Cause(ctx); !errors.Is(err, ErrClosing) {
+			return nil, err
+		}
 	case <-closing:
-		return &mcp.ListenResult{Result: mcp.Result{Meta: mcp.Meta{mcp.MetaSubscriptionID: sub.tag}}}, nil
 	}
+	return &mcp.ListenResult{Result: mcp.Result{Meta: mcp.Meta{mcp.MetaSubscriptionID: sub.tag}}}, nil
 }
 
 // write sends a frame on the stream of the call.
 func (c *Call) write(frame []byte) error { return c.send(bytes.NewBuffer(frame)) }
 
 // grant narrows a filter to what the server can tell and the caller may see.
-func (s *Server) grant(c *Call, sub *subscriber, filter *mcp.SubscriptionFilter) mcp.SubscriptionFilter {
+func (s *Server) grant(ctx context.Context, c *Call, sub *subscriber, filter *mcp.SubscriptionFilter) mcp.SubscriptionFilter {
 	caps := s.capabilities()
 	var granted mcp.SubscriptionFilter
 	if filter.ToolsListChanged && caps.Tools != nil {
@@ -62,7 +67,10 @@ func (s *Server) grant(c *Call, sub *subscriber, filter *mcp.SubscriptionFilter)
 	}
 	sub.uris = map[string]bool{}
 	for _, uri := range filter.ResourceSubscriptions {
-		if _, _, err := s.findResource(c, uri); err == nil && len(sub.uris) < maxSubscribedURIs {
+		if ctx.Err() != nil || len(sub.uris) >= maxSubscribedURIs {
+			break
+		}
+		if _, err := s.findResource(c, uri); err == nil && !sub.uris[uri] {
 			sub.uris[uri] = true
 			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
 		}

@@ -73,6 +73,9 @@ func (s *Server) listPrompts(_ context.Context, c *Call) (any, error) {
 
 // getPrompt answers prompts/get.
 func (s *Server) getPrompt(ctx context.Context, c *Call) (any, error) {
+	if err := c.needName(); err != nil {
+		return nil, err
+	}
 	prompt, ok := s.prompts.snapshot().entries[c.Name]
 	if !ok || !shows(c.view.prompt(), prompt.shown) {
 		return nil, invalidParams("unknown prompt %q", c.Name)

@@ -17,6 +17,8 @@ type registry[T any] struct {
 	mu      sync.Mutex
 	entries map[string]*entry[T]
 	current atomic.Pointer[snapshot[T]] // nil when entries have changed
+
+	lists pageCache // made of the snapshots
 }
 
 // An entry is one feature: what lists show of it, and its handler.
@@ -24,14 +26,15 @@ type entry[T any] struct {
 	key     string
 	shown   T
 	handler Handler
+	// match returns the handler for a URI, nil when it is not of this
+	// template; only templates have it, and they have no handler above.
+	match func(uri string) Handler
 }
 
-// A snapshot is the features at one moment, sorted by key, with the lists that
-// were made of them.
+// A snapshot is the features at one moment, sorted by key.
 type snapshot[T any] struct {
 	entries map[string]*entry[T]
 	sorted  []*entry[T]
-	pages   pageCache
 }
 
 func newRegistry[T any](s *Server, what change) *registry[T] {

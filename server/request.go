@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
@@ -51,21 +52,30 @@ func (s *Server) Decode(m jsonrpc.Message) (*Request, error) {
 	if len(m.Params) > 0 && m.Params[0] != '{' {
 		return rq, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "params of %s must be an object", m.Method)
 	}
+	// All members are read even when one is wrong: the answer depends on the
+	// revision that the metadata names.
 	var wrong error
 	for name, value := range ijson.Members(m.Params) {
+		if string(value) == "null" {
+			continue // stands for absent
+		}
 		switch name {
 		case "_meta":
-			wrong = rq.meta.decode(value, rq)
+			wrong = cmp.Or(wrong, rq.meta.decode(value, rq))
 		case "name", "uri":
-			if name == nameMember(m.Method) {
-				rq.Name, _ = ijson.Unquote(value)
+			var ok bool
+			if name != nameMember(m.Method) {
+				continue
+			}
+			if rq.Name, ok = ijson.Unquote(value); !ok {
+				wrong = cmp.Or(wrong, error(invalidParams("params of %s: %s must be a string", m.Method, name)))
 			}
 		case "arguments":
 			rq.arguments = value
 		}
-		if wrong != nil {
-			return rq, wrong
-		}
+	}
+	if wrong != nil {
+		return rq, wrong
 	}
 	if rq.Modern() && !m.ID.IsZero() {
 		return rq, rq.meta.check()
@@ -87,9 +97,6 @@ func nameMember(method string) string {
 
 // decode finds the members the protocol defines.
 func (meta *requestMeta) decode(raw json.RawMessage, rq *Request) error {
-	if string(raw) == "null" {
-		return nil
-	}
 	if raw[0] != '{' {
 		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "params._meta must be an object")
 	}
@@ -103,16 +110,24 @@ func (meta *requestMeta) decode(raw json.RawMessage, rq *Request) error {
 			}
 			rq.ProtocolVersion = version
 		case mcp.MetaClientInfo:
-			meta.clientInfo = value
+			meta.clientInfo = unlessNull(value)
 		case mcp.MetaClientCapabilities:
-			meta.capabilities = value
+			meta.capabilities = unlessNull(value)
 		case mcp.MetaLogLevel:
-			meta.logLevel = value
+			meta.logLevel = unlessNull(value)
 		case mcp.MetaProgressToken:
 			meta.progressToken, _ = jsonrpc.ParseID(value) // one that is no token is no token
 		}
 	}
 	return nil
+}
+
+// unlessNull returns nil for null, which peers write for what is absent.
+func unlessNull(value json.RawMessage) json.RawMessage {
+	if string(value) == "null" {
+		return nil
+	}
+	return value
 }
 
 // check finds what a stateless request lacks.
@@ -133,6 +148,14 @@ func (meta *requestMeta) check() error {
 // such as a header, says that the request is stateless.
 func MissingMeta() *jsonrpc.Error {
 	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "params._meta[%q] is missing", mcp.MetaProtocolVersion)
+}
+
+// needName checks that the request says what it is about.
+func (rq *Request) needName() error {
+	if rq.Name == "" {
+		return invalidParams("params of %s: %s is missing", rq.Method, nameMember(rq.Method))
+	}
+	return nil
 }
 
 // params decodes the parameters of a request into p.

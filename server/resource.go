@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/ferrymcp/ferry/internal/uritemplate"
@@ -33,7 +32,13 @@ func (s *Server) AddResourceTemplate(t mcp.ResourceTemplate, h ResourceHandler) 
 	if t.Name == "" || h == nil {
 		panic(fmt.Sprintf("server.AddResourceTemplate: template %q needs a name and a handler", t.URITemplate))
 	}
-	s.templates.add(&entry[mcp.ResourceTemplate]{key: t.URITemplate, shown: t, handler: reading(h, template)})
+	match := func(uri string) Handler {
+		if vars, ok := template.Match(uri); ok {
+			return reading(h, vars)
+		}
+		return nil
+	}
+	s.templates.add(&entry[mcp.ResourceTemplate]{key: t.URITemplate, shown: t, match: match})
 }
 
 // RemoveResources removes resources by URI; others are ignored.
@@ -42,19 +47,9 @@ func (s *Server) RemoveResources(uris ...string) { s.resources.remove(uris...) }
 // RemoveResourceTemplates removes templates by their text; others are ignored.
 func (s *Server) RemoveResourceTemplates(templates ...string) { s.templates.remove(templates...) }
 
-// errNoMatch is what the handler of a template returns for a URI of another.
-var errNoMatch = errors.New("the URI does not match the template")
-
 // reading makes a handler of a resource handler.
-func reading(h ResourceHandler, template *uritemplate.Template) Handler {
+func reading(h ResourceHandler, vars map[string]string) Handler {
 	return func(ctx context.Context, c *Call) (any, error) {
-		var vars map[string]string
-		if template != nil {
-			var ok bool
-			if vars, ok = template.Match(c.Name); !ok {
-				return nil, errNoMatch
-			}
-		}
 		result, err := h(ctx, c, c.Name, vars)
 		if err != nil {
 			return nil, err
@@ -84,45 +79,35 @@ func (s *Server) listTemplates(_ context.Context, c *Call) (any, error) {
 	})
 }
 
-// readResource answers resources/read: the resource with that URI, else the
-// first template, in the order of their texts, that matches it.
+// readResource answers resources/read.
 func (s *Server) readResource(ctx context.Context, c *Call) (any, error) {
-	if c.Name == "" {
-		return nil, invalidParams("params of %s: uri is missing", c.Method)
+	if err := c.needName(); err != nil {
+		return nil, err
 	}
-	exact, templates, err := s.findResource(c, c.Name)
+	h, err := s.findResource(c, c.Name)
 	if err != nil {
 		return nil, err
 	}
-	if exact != nil {
-		return exact.handler(ctx, c)
-	}
-	for _, t := range templates {
-		if result, err := t.handler(ctx, c); !errors.Is(err, errNoMatch) {
-			return result, err
-		}
-	}
-	return nil, &mcp.ResourceNotFoundError{URI: c.Name}
+	return h(ctx, c)
 }
 
-// findResource returns the resource with the URI if the caller may see it, or
-// the templates it may try.
-func (s *Server) findResource(c *Call, uri string) (*entry[mcp.Resource], []*entry[mcp.ResourceTemplate], error) {
-	notFound := &mcp.ResourceNotFoundError{URI: uri}
+// findResource returns the handler that reads a URI: that of the resource with
+// the URI, else that of the first template, in the order of their texts, that
+// matches it. What the caller may not see is not found.
+func (s *Server) findResource(c *Call, uri string) (Handler, error) {
 	if c.view != nil && c.view.Resource != nil && !c.view.Resource(uri) {
-		return nil, nil, notFound
+		return nil, &mcp.ResourceNotFoundError{URI: uri}
 	}
 	if r, ok := s.resources.snapshot().entries[uri]; ok {
-		return r, nil, nil
+		return r.handler, nil
 	}
-	var templates []*entry[mcp.ResourceTemplate]
 	for _, t := range s.templates.snapshot().sorted {
-		if shows(c.view.template(), t.shown) {
-			templates = append(templates, t)
+		if !shows(c.view.template(), t.shown) {
+			continue
+		}
+		if h := t.match(uri); h != nil {
+			return h, nil
 		}
 	}
-	if len(templates) == 0 {
-		return nil, nil, notFound
-	}
-	return nil, templates, nil
+	return nil, &mcp.ResourceNotFoundError{URI: uri}
 }

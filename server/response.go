@@ -11,6 +11,8 @@ type Response struct {
 	ID     jsonrpc.ID
 	Result any // encoded as JSON when written
 	Error  *jsonrpc.Error
+	// Refused tells that the request was turned away before anything handled it.
+	Refused bool
 }
 
 // rendered is a result whose bytes are shared by many responses.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 
-	"github.com/ferrymcp/ferry/internal/revision"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 )
@@ -21,14 +20,28 @@ func (s *Server) serve(ctx context.Context, from caller, rq *Request, sink Sink)
 	if rq.ID.IsZero() {
 		return nil
 	}
+	return s.respond(ctx, c, result, err)
+}
+
+// respond makes the response of what a handler returned. Results and errors of
+// foreign types bring code of their own, whose panics are contained as well.
+func (s *Server) respond(ctx context.Context, c *Call, result any, err error) (response *Response) {
+	if !s.opts.PanicThrough {
+		defer func() {
+			if p := recover(); p != nil {
+				_ = s.contained(ctx, c, p)
+				response = &Response{ID: c.ID, Error: errInternal}
+			}
+		}()
+	}
 	// Asked after the handler has run: initialize settles the revision.
-	rev := from.revision()
+	rev := c.from.revision()
 	if err == nil {
-		if result, err = s.encode(rev, rq.Method, result); err == nil {
-			return &Response{ID: rq.ID, Result: result}
+		if result, err = s.encode(rev, c.Method, result); err == nil {
+			return &Response{ID: c.ID, Result: result}
 		}
 	}
-	return &Response{ID: rq.ID, Error: s.toWire(ctx, rev, rq.Method, err)}
+	return &Response{ID: c.ID, Error: s.toWire(ctx, rev, c.Method, err)}
 }
 
 // handle calls the chain of handlers and contains their panics.
@@ -52,108 +65,6 @@ func (s *Server) contained(ctx context.Context, c *Call, p any) error {
 		slog.String("method", c.Method), slog.String("name", c.Name),
 		slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 	return errInternal
-}
-
-// encode prepares a handler's result for a peer of the revision, without
-// changing the handler's value.
-func (s *Server) encode(rev *revision.Revision, method string, result any) (any, error) {
-	switch result := result.(type) {
-	case json.RawMessage:
-		return rev.EncodeRaw(method, result)
-	case *mcp.ListToolsResult:
-		return s.tools.render(rev, result)
-	case *mcp.ListPromptsResult:
-		return s.prompts.render(rev, result)
-	case *mcp.ListResourcesResult:
-		return s.resources.render(rev, result)
-	case *mcp.ListResourceTemplatesResult:
-		return s.templates.render(rev, result)
-	}
-	if rev.Modern() {
-		return s.complete(result), nil
-	}
-	if result == nil {
-		return &mcp.EmptyResult{}, nil
-	}
-	return rev.Encode(result), nil
-}
-
-// complete adds what every stateless result carries: its type and the server's
-// identity; cacheable results also say for how long.
-func (s *Server) complete(result any) any {
-	switch r := result.(type) {
-	case nil:
-		empty := &mcp.EmptyResult{}
-		s.stamp(&empty.Result)
-		return empty
-	case *mcp.CallToolResult:
-		copied := *r
-		s.stamp(&copied.Result)
-		return &copied
-	case *mcp.GetPromptResult:
-		copied := *r
-		s.stamp(&copied.Result)
-		return &copied
-	case *mcp.ReadResourceResult:
-		copied := *r
-		s.stamp(&copied.Result)
-		s.cacheable(&copied.Cache, true)
-		return &copied
-	case *mcp.CompleteResult:
-		copied := *r
-		s.stamp(&copied.Result)
-		return &copied
-	case *mcp.DiscoverResult:
-		copied := *r
-		s.stamp(&copied.Result)
-		s.cacheable(&copied.Cache, false)
-		return &copied
-	case *mcp.ListenResult:
-		copied := *r
-		s.stamp(&copied.Result)
-		return &copied
-	case *mcp.EmptyResult:
-		copied := *r
-		s.stamp(&copied.Result)
-		return &copied
-	}
-	return result
-}
-
-// stamp fills the result type and the server's identity where the handler left
-// them open.
-func (s *Server) stamp(r *mcp.Result) {
-	if r.ResultType == "" {
-		r.ResultType = mcp.ResultComplete
-	}
-	if r.Meta == nil {
-		r.Meta = s.resultMeta
-		return
-	}
-	if _, ok := r.Meta[mcp.MetaServerInfo]; ok {
-		return
-	}
-	meta := make(mcp.Meta, len(r.Meta)+1)
-	for key, value := range r.Meta {
-		meta[key] = value
-	}
-	meta[mcp.MetaServerInfo] = s.resultMeta[mcp.MetaServerInfo]
-	r.Meta = meta
-}
-
-// cacheable fills the time to live and the scope where the handler left them
-// open. What depends on the caller is private.
-func (s *Server) cacheable(c *mcp.Cache, personal bool) {
-	if c.TTLMs == nil {
-		ttl := s.opts.TTL.Milliseconds()
-		c.TTLMs = &ttl
-	}
-	if c.CacheScope == "" {
-		c.CacheScope = mcp.CachePublic
-		if personal || s.opts.View != nil {
-			c.CacheScope = mcp.CachePrivate
-		}
-	}
 }
 
 // A Handler for a notification or request that needs nothing done.
@@ -198,5 +109,5 @@ func errorResponse(id jsonrpc.ID, err *jsonrpc.Error) *Response {
 	if id.IsZero() {
 		return nil
 	}
-	return &Response{ID: id, Error: err}
+	return &Response{ID: id, Error: err, Refused: true}
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -117,8 +118,8 @@ func (s *Server) setDefaults() {
 	}
 }
 
-// limits are the bounds put on every frame.
-func (s *Server) limits() jsonrpc.Limits { return jsonrpc.Limits{Depth: s.opts.MaxFrameDepth} }
+// Limits returns the bounds that carriers put on every frame they decode.
+func (s *Server) Limits() jsonrpc.Limits { return jsonrpc.Limits{Depth: s.opts.MaxFrameDepth} }
 
 // Info returns what the server introduces itself as.
 func (s *Server) Info() mcp.Implementation { return s.info }
@@ -167,7 +168,8 @@ func (s *Server) rebuild() {
 		if h, ok := custom[c.Method]; ok {
 			return h(ctx, c)
 		}
-		if h, ok := s.methods[c.Method]; ok && c.from.revision().Defines(c.Method) {
+		h, ok := s.methods[c.Method]
+		if ok && c.from.revision().Defines(c.Method) && (!c.ID.IsZero() || isNotification(c.Method)) {
 			return h(ctx, c)
 		}
 		return nil, methodNotFound(c.Method)
@@ -177,6 +179,12 @@ func (s *Server) rebuild() {
 	}
 	s.handler.Store(&handler)
 }
+
+// isNotification reports whether a method of the protocol is a notification. A
+// request without an id wants no answer, so there is no point in its handling;
+// what is more, some requests take long, and notifications are handled one
+// after the other.
+func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 // Close ends all sessions and subscriptions. Requests in flight are cancelled.
 // Connections are ended by whoever serves them. Close may be called again.

@@ -78,6 +78,13 @@ func (sess *Session) Ready() bool {
 	return sess.state == stateInitializing || sess.state == stateReady
 }
 
+// introduced reports whether the client has ended the handshake.
+func (sess *Session) introduced() bool {
+	sess.mu.Lock()
+	defer sess.mu.Unlock()
+	return sess.state == stateReady
+}
+
 // Batches reports whether the session's revision allows batches.
 func (sess *Session) Batches() bool { return sess.revision().Has(revision.Batches) }
 
@@ -109,24 +116,26 @@ func (sess *Session) logLevel() (mcp.LoggingLevel, bool) {
 // go to sink before Serve returns. The response is nil for notifications, and
 // for a request that the client cancelled meanwhile.
 func (sess *Session) Serve(ctx context.Context, rq *Request, sink Sink) *Response {
-	if err := sess.admit(rq.Method); err != nil {
-		return errorResponse(rq.ID, err)
-	}
-	if rq.ID.IsZero() {
-		if rq.Method == mcp.NotificationCancelled {
-			sess.flying.cancelled(rq)
-		}
-		return sess.srv.serve(ctx, sess, rq, sink)
-	}
-	ctx, call, err := sess.flying.start(ctx, rq)
+	run, err := sess.begin(ctx, rq, sink)
 	if err != nil {
 		return errorResponse(rq.ID, err)
 	}
-	response := sess.srv.serve(ctx, sess, rq, sink)
-	if !sess.flying.end(call) {
-		return nil
+	return run()
+}
+
+// begin admits a request and enters it into those in flight; run handles it.
+// Carriers on which order counts begin requests in the order of arrival, so
+// that a cancellation finds what it is about, and run them side by side.
+func (sess *Session) begin(ctx context.Context, rq *Request, sink Sink) (run func() *Response, err *jsonrpc.Error) {
+	if err := sess.admit(rq.Method); err != nil {
+		return nil, err
 	}
-	return response
+	if rq.ID.IsZero() && rq.Method == mcp.NotificationCancelled {
+		sess.flying.cancelled(rq)
+	}
+	return sess.flying.begin(ctx, rq, func(ctx context.Context) *Response {
+		return sess.srv.serve(ctx, sess, rq, sink)
+	})
 }
 
 // admit refuses what does not fit the state of the handshake. Clients that

@@ -94,11 +94,14 @@ func (s *Server) listTools(_ context.Context, c *Call) (any, error) {
 // callTool answers tools/call. What goes wrong inside the tool is a result
 // that the model can read; only a call that reaches no tool is an error.
 func (s *Server) callTool(ctx context.Context, c *Call) (any, error) {
+	if err := c.needName(); err != nil {
+		return nil, err
+	}
 	tool, ok := s.tools.snapshot().entries[c.Name]
 	if !ok || !shows(c.view.tool(), tool.shown) {
 		return nil, invalidParams("unknown tool %q", c.Name)
 	}
-	if len(c.arguments) > 0 && c.arguments[0] != '{' && string(c.arguments) != "null" {
+	if len(c.arguments) > 0 && c.arguments[0] != '{' {
 		return nil, invalidParams("params of tools/call: arguments must be an object")
 	}
 	result, err := s.runTool(ctx, c, tool.handler)
@@ -173,7 +176,7 @@ var emptyObject = json.RawMessage("{}")
 
 // decodeArguments validates the arguments and decodes them.
 func decodeArguments(input *schema.Schema, arguments json.RawMessage, in any) error {
-	if len(arguments) == 0 || arguments[0] != '{' {
+	if len(arguments) == 0 {
 		arguments = emptyObject
 	}
 	if err := input.Validate(arguments); err != nil {

@@ -34,7 +34,7 @@ type presenter[Out any] func(ctx context.Context, c *Call, out Out) (any, error)
 // its output schema.
 func outputOf[Out any](t *mcp.Tool) (presenter[Out], error) {
 	out := reflect.TypeFor[Out]()
-	if out == reflect.TypeFor[*mcp.CallToolResult]() {
+	if out == reflect.TypeFor[*mcp.CallToolResult]() || out == reflect.TypeFor[mcp.CallToolResult]() {
 		return asIs[Out], nil
 	}
 	if len(t.OutputSchema) > 0 {
@@ -55,14 +55,14 @@ func outputOf[Out any](t *mcp.Tool) (presenter[Out], error) {
 		return nil, err
 	}
 	t.OutputSchema = inferred.Raw()
+	if out.Kind() == reflect.Pointer {
+		return structured[Out](inferred), nil // the type does not rule out nil
+	}
 	return structured[Out](nil), nil // the type is its own proof
 }
 
 func asIs[Out any](_ context.Context, _ *Call, out Out) (any, error) {
-	if result, _ := any(out).(*mcp.CallToolResult); result != nil {
-		return result, nil
-	}
-	return &mcp.CallToolResult{}, nil
+	return out, nil
 }
 
 func asText[Out any](_ context.Context, _ *Call, out Out) (any, error) {
@@ -74,6 +74,9 @@ func asText[Out any](_ context.Context, _ *Call, out Out) (any, error) {
 // clients that know only text. A non-nil schema checks it first.
 func structured[Out any](output *schema.Schema) presenter[Out] {
 	return func(ctx context.Context, c *Call, out Out) (any, error) {
+		if result, ok := any(out).(*mcp.CallToolResult); ok {
+			return result, nil // behind an interface
+		}
 		raw, err := marshal(out)
 		if err != nil {
 			return nil, c.srv.logOutput(ctx, c, err)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/mcp"
 )
 
@@ -31,13 +32,13 @@ type undo struct {
 	dropped []string
 }
 
-// Encode returns v as a peer of revision r expects it: what newer revisions
-// added is dropped or reshaped, on copies. Values that are the same in all
-// revisions, raw JSON, and everything for the newest revision are returned as
-// they are.
+// Encode returns v, a pointer, as a peer of revision r expects it: what newer
+// revisions added is dropped or reshaped, on copies. Values that are the same
+// in all revisions, raw JSON, and nearly everything for the newest revision are
+// returned as they are.
 func (r *Revision) Encode(v any) any {
 	if len(r.older) == 0 {
-		return v
+		return r.forget(v)
 	}
 	switch v := v.(type) {
 	case *mcp.InitializeResult:
@@ -85,15 +86,53 @@ func (r *Revision) Encode(v any) any {
 	return v
 }
 
+// forget drops what the newest revision no longer has.
+func (r *Revision) forget(v any) any {
+	switch v := v.(type) {
+	case *mcp.ListToolsResult:
+		for _, t := range v.Tools {
+			if t.Execution != nil {
+				return encode(v, func(l *mcp.ListToolsResult) {
+					l.Tools = slices.Clone(l.Tools)
+					for i := range l.Tools {
+						r.gone.tool(&l.Tools[i])
+					}
+				})
+			}
+		}
+	case *mcp.DiscoverResult:
+		return encode(v, func(d *mcp.DiscoverResult) { r.gone.capabilities(&d.Capabilities) })
+	}
+	return v
+}
+
 // open drops members from a result of a method this package does not know.
 func (r *Revision) open(result *openResult) *openResult {
 	changed := maps.Clone(*result)
+	r.openMeta(changed)
 	for _, u := range r.older {
 		for _, name := range u.dropped {
 			delete(changed, name)
 		}
 	}
 	return &changed
+}
+
+// openMeta undoes the changes to the metadata of a result.
+func (r *Revision) openMeta(result openResult) {
+	var common mcp.Result
+	if json.Unmarshal(result["_meta"], &common.Meta) != nil {
+		return
+	}
+	before := len(common.Meta)
+	r.list(&common, nil)
+	if len(common.Meta) == before {
+		return
+	}
+	delete(result, "_meta")
+	if meta, err := json.Marshal(common.Meta); err == nil && len(common.Meta) > 0 {
+		result["_meta"] = meta
+	}
 }
 
 // encode calls change on a shallow copy of v.

@@ -19,6 +19,9 @@ type Revision struct {
 	methods  methodSet
 	// undo rewrites what this revision added for peers of the one before.
 	undo undo
+	// gone rewrites what revisions before this one had and this one has not.
+	// Only parts of lists and of what a server says of itself have any.
+	gone undo
 	// older are the undos of all revisions newer than this one, newest first.
 	older []*undo
 }

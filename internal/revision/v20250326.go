@@ -14,7 +14,7 @@ var rev20250326 = &Revision{
 	features: ServerRequests | NotFoundCode | Batches,
 	methods:  featureMethods.plus(changeNotifications, sessionMethods),
 	undo: undo{
-		members:      []string{"content", "messages"},
+		members:      []string{"content", "messages", "tools"},
 		tool:         func(t *mcp.Tool) { t.Annotations = nil },
 		content:      audioAsResource,
 		capabilities: func(c *mcp.ServerCapabilities) { c.Completions = nil },

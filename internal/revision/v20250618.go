@@ -12,7 +12,10 @@ var rev20250618 = &Revision{
 		mcp.MethodElicitationCreate: fromServer,
 	}),
 	undo: undo{
-		members:        []string{"content", "messages", "contents", "structuredContent"},
+		members: []string{
+			"content", "messages", "contents", "structuredContent",
+			"tools", "prompts", "resources", "resourceTemplates",
+		},
 		implementation: func(i *mcp.Implementation) { i.Title = "" },
 		tool:           untitledTool,
 		prompt:         untitledPrompt,
@@ -81,6 +84,10 @@ func linkAsText(c *mcp.Content) {
 	if c.Type != mcp.TypeResourceLink || c.Link == nil {
 		return
 	}
+	annotations := c.Link.Annotations
+	if annotations == nil {
+		annotations = c.Annotations
+	}
 	text := c.Link.URI
 	if name := displayName(c.Link.Title, c.Link.Name); name != "" {
 		text = name + ": " + text
@@ -88,5 +95,5 @@ func linkAsText(c *mcp.Content) {
 	if c.Link.Description != "" {
 		text += "\n" + c.Link.Description
 	}
-	*c = mcp.Content{Type: mcp.TypeText, Text: text, Annotations: undated(c.Link.Annotations)}
+	*c = mcp.Content{Type: mcp.TypeText, Text: text, Annotations: undated(annotations)}
 }

@@ -18,7 +18,7 @@ var rev20251125 = &Revision{
 		mcp.NotificationTasksStatus:         fromBoth,
 	}),
 	undo: undo{
-		members:        []string{"content", "messages"},
+		members:        []string{"content", "messages", "tools", "prompts", "resources", "resourceTemplates"},
 		implementation: func(i *mcp.Implementation) { i.Description, i.Icons, i.WebsiteURL = "", nil, "" },
 		tool:           func(t *mcp.Tool) { t.Icons, t.Execution = nil, nil },
 		prompt:         func(p *mcp.Prompt) { p.Icons = nil },

@@ -2,6 +2,7 @@ package revision
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 
 	"github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/mcp"
@@ -23,8 +24,12 @@ var rev20260728 = &Revision{
 		mcp.NotificationCancelled:                 fromBoth,
 		mcp.NotificationProgress:                  fromServer,
 	}),
+	gone: undo{
+		tool:         func(t *mcp.Tool) { t.Execution = nil },
+		capabilities: func(c *mcp.ServerCapabilities) { c.Tasks = nil },
+	},
 	undo: undo{
-		members:      []string{"resultType", "ttlMs", "cacheScope", "_meta", "structuredContent"},
+		members:      []string{"resultType", "ttlMs", "cacheScope", "_meta", "structuredContent", "tools"},
 		dropped:      []string{"resultType", "ttlMs", "cacheScope"},
 		result:       typelessResult,
 		cache:        func(c *mcp.Cache) { *c = mcp.Cache{} },
@@ -33,6 +38,8 @@ var rev20260728 = &Revision{
 			if !objectSchema(t.OutputSchema) {
 				t.OutputSchema = nil
 			}
+			t.InputSchema = objectProperties(t.InputSchema)
+			t.OutputSchema = objectProperties(t.OutputSchema)
 		},
 		toolResult: func(r *mcp.CallToolResult) {
 			if value := bytes.TrimLeft(r.StructuredContent, " \t\r\n"); len(value) > 0 && value[0] != '{' {
@@ -64,4 +71,39 @@ func typelessResult(r *mcp.Result) {
 func objectSchema(schema []byte) bool {
 	kind, ok := json.Member(schema, "type")
 	return ok && string(kind) == `"object"`
+}
+
+// objectProperties writes the properties that are described by true or false,
+// which JSON Schema allows and older revisions do not, as objects that mean
+// the same.
+func objectProperties(schema stdjson.RawMessage) stdjson.RawMessage {
+	properties, _ := json.Member(schema, "properties")
+	booleans := false
+	for _, value := range json.Members(properties) {
+		booleans = booleans || value[0] == 't' || value[0] == 'f'
+	}
+	if !booleans {
+		return schema
+	}
+	var object, described map[string]stdjson.RawMessage
+	if json.Unmarshal(schema, &object) != nil || json.Unmarshal(properties, &described) != nil {
+		return schema
+	}
+	for name, value := range described {
+		switch string(value) {
+		case "true":
+			described[name] = stdjson.RawMessage("{}")
+		case "false":
+			described[name] = stdjson.RawMessage(`{"not":{}}`)
+		}
+	}
+	rewritten, err := json.Marshal(described)
+	if err != nil {
+		return schema
+	}
+	object["properties"] = rewritten
+	if rewritten, err = json.Marshal(object); err != nil {
+		return schema
+	}
+	return rewritten
 }
