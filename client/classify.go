@@ -94,7 +94,11 @@ func agree(asked *revision.Revision, supported []string, d *mcp.DiscoverResult, 
 	case stateless != nil && stateless != asked:
 		return verdict{next: nextAsk, rev: stateless}
 	case session != nil && stateless == nil:
-		return verdict{next: nextLegacy, rev: session}
+		v := verdict{next: nextLegacy, rev: session, discover: d}
+		if e != nil {
+			v.err = e
+		}
+		return v
 	default: // also when the server refuses what it says it supports
 		return verdict{next: nextFail, err: &VersionError{Requested: asked.Name(), Supported: supported, Err: e}}
 	}

@@ -154,7 +154,7 @@ func (n *negotiation) insist(v verdict) verdict {
 	case v.next == nextRestart:
 		return verdict{next: nextFail, err: v.err} // no answer says nothing about revisions
 	case ok:
-		failure.Err = wire
+		failure.Err, failure.Supported = wire, supportedVersions(wire)
 	case v.err != nil:
 		return verdict{next: nextFail, err: v.err}
 	}
