@@ -1,0 +1,234 @@
+package httpserver
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ferrymcp/ferry/internal/httpwire"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/server"
+)
+
+// An exchange is one POST and its answer: JSON, or events from the first
+// message on that has to go out before the response. It is used again for
+// other requests after recycle.
+type exchange struct {
+	flight
+	h    *Handler
+	sink server.Sink // takes messages that belong to the request
+	// timer sends comments while the handler is silent.
+	timer *time.Timer
+
+	r            *http.Request
+	version      string // of the header
+	principal    string
+	json, events bool // what the client accepts; at least one
+	// keepsGoing requests do not end when their client goes.
+	keepsGoing bool
+	sess       *session // to be released
+	limited    bool     // counted as a request without a session
+
+	mu sync.Mutex // guards the writer until the answer is complete
+	writer
+	watched   bool // the timer runs
+	streaming bool
+	finished  bool
+	failed    error // the first error of writing
+}
+
+func newExchange(h *Handler) *exchange {
+	x := &exchange{h: h}
+	x.sink = x.related
+	return x
+}
+
+// exchange returns an exchange for a request whose body has been read.
+func (h *Handler) exchange(w http.ResponseWriter, r *http.Request) *exchange {
+	x, _ := h.exchanges.Get().(*exchange)
+	x.r = r
+	x.version = header(r, httpwire.HeaderProtocolVersion)
+	x.reset(w, r, h.opts.WriteTimeout)
+	return x
+}
+
+// begin enters the request. When the handler is closing it is refused.
+func (x *exchange) begin(parent context.Context, standing bool) (context.Context, bool) {
+	ctx, ok := x.h.begin(parent, &x.flight, standing)
+	if !ok {
+		x.refuse(http.StatusServiceUnavailable, jsonrpc.ID{}, errStopping)
+	}
+	return ctx, ok
+}
+
+// watch keeps the connection alive from here on, if the client takes events.
+func (x *exchange) watch() {
+	if !x.events {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.watched = true
+	x.rewindLocked()
+}
+
+func (x *exchange) rewindLocked() {
+	if !x.watched {
+		return
+	}
+	if x.timer == nil {
+		x.timer = time.AfterFunc(x.h.opts.Keepalive, x.quiet)
+	} else {
+		x.timer.Reset(x.h.opts.Keepalive)
+	}
+}
+
+// quiet is called when nothing was sent for a while.
+func (x *exchange) quiet() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.finished || x.failed != nil {
+		return
+	}
+	if x.openLocked() == nil {
+		x.checkLocked(x.comment())
+	}
+	x.rewindLocked()
+}
+
+// related sends a message that belongs to the request. A client that takes no
+// events does not get it: such messages are never essential.
+func (x *exchange) related(frame []byte) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.finished || !x.events {
+		return nil
+	}
+	err := x.openLocked()
+	if err == nil {
+		err = x.checkLocked(x.event(frame))
+	}
+	if x.keepsGoing {
+		return nil // the handler must not take it for a cancellation
+	}
+	x.rewindLocked()
+	return err
+}
+
+// openLocked turns the answer into a stream, if it is none.
+func (x *exchange) openLocked() error {
+	if x.streaming || x.failed != nil {
+		return x.failed
+	}
+	x.streaming = true
+	return x.checkLocked(x.open())
+}
+
+// checkLocked remembers that the client cannot be reached, which for a
+// request of a stateless revision is a cancellation.
+func (x *exchange) checkLocked(err error) error {
+	if err == nil {
+		return nil
+	}
+	x.failed = err
+	if !x.keepsGoing && x.cancel != nil {
+		x.cancel(err)
+	}
+	return err
+}
+
+// finish ends the time in which anything but the answer may be written. It
+// reports whether the answer is a stream.
+func (x *exchange) finish() (streaming bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.finished = true
+	if x.watched && x.timer.Stop() {
+		x.watched = false
+	}
+	return x.streaming
+}
+
+// conclude sends the response. Nil stands for a notification, which is only
+// accepted, and for a request that was cancelled and gets no response.
+func (x *exchange) conclude(response *server.Response) {
+	streaming := x.finish()
+	switch {
+	case response == nil && streaming:
+		return // the end of the stream is all there is to say
+	case response == nil:
+		x.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	status := http.StatusOK
+	if !x.keepsGoing {
+		status = modernStatus(response)
+	}
+	buf := jsonrpc.GetBuffer()
+	defer jsonrpc.PutBuffer(buf)
+	if streaming || !x.json && status == http.StatusOK {
+		x.lastEvents(buf, response)
+		return
+	}
+	response.Write(buf)
+	x.answer(status, buf)
+}
+
+// lastEvents sends responses as the last events of the stream.
+func (x *exchange) lastEvents(buf *bytes.Buffer, responses ...*server.Response) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.openLocked() != nil {
+		return
+	}
+	for _, response := range responses {
+		buf.Reset()
+		httpwire.BeginEvent(buf, httpwire.Event{})
+		response.Write(buf)
+		if x.checkLocked(x.endEvent(buf)) != nil {
+			return
+		}
+	}
+}
+
+// answer sends the answer as JSON.
+func (x *exchange) answer(status int, buf *bytes.Buffer) {
+	header := x.w.Header()
+	header["Content-Type"] = typeJSON
+	header["Content-Length"] = []string{strconv.Itoa(buf.Len())}
+	x.w.WriteHeader(status)
+	_ = x.whole(buf.Bytes()) // the client has gone: nobody waits for the answer
+}
+
+// abandon ends the exchange without an answer.
+func (x *exchange) abandon() { x.finish() }
+
+// refuse answers with an error status.
+func (x *exchange) refuse(status int, id jsonrpc.ID, e *jsonrpc.Error) {
+	if x.finish() {
+		return // too late for a status
+	}
+	refuse(x.w, status, id, e)
+}
+
+// recycle ends the exchange, whatever became of it, and makes it ready for
+// another request.
+func (x *exchange) recycle() {
+	x.finish()
+	x.h.end(&x.flight)
+	if x.sess != nil {
+		x.h.sessions.release(x.sess)
+	}
+	if x.limited {
+		x.h.sessions.leave()
+	}
+	x.writer.finish()
+	if x.watched {
+		return // the timer has fired: its function may still come
+	}
+	*x = exchange{h: x.h, sink: x.sink, timer: x.timer}
+	x.h.exchanges.Put(x)
+}

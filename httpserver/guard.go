@@ -1,0 +1,117 @@
+package httpserver
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/ferrymcp/ferry/jsonrpc"
+)
+
+// A guard keeps web pages of other sites out. Browsers name the page in Origin
+// and the address they were told in Host; a page that lets its own name point
+// at this machine is found out by the latter.
+type guard struct {
+	origins  []string
+	hosts    []string
+	anyHost  bool
+	anyPages bool
+}
+
+func newGuard(o *Options) guard {
+	g := guard{anyHost: slices.Contains(o.AllowedHosts, "*"), anyPages: slices.Contains(o.AllowedOrigins, "*")}
+	for _, origin := range o.AllowedOrigins {
+		g.origins = append(g.origins, strings.ToLower(strings.TrimSuffix(origin, "/")))
+	}
+	for _, host := range o.AllowedHosts {
+		g.hosts = append(g.hosts, strings.ToLower(host))
+	}
+	return g
+}
+
+// check returns why the request is refused, if it is.
+func (g *guard) check(r *http.Request) *jsonrpc.Error {
+	if !g.hostAllowed(r) {
+		return invalid("the host %q is not served here", r.Host)
+	}
+	for _, origin := range r.Header["Origin"] {
+		if !g.originAllowed(origin, r.Host) {
+			return invalid("pages of %q may not use this server", origin)
+		}
+	}
+	return nil
+}
+
+func (g *guard) hostAllowed(r *http.Request) bool {
+	if g.anyHost {
+		return true
+	}
+	name := hostName(r.Host)
+	local := onLoopback(r)
+	if local && isLoopback(name) {
+		return true
+	}
+	if len(g.hosts) == 0 {
+		return !local
+	}
+	return slices.Contains(g.hosts, strings.ToLower(r.Host)) || slices.Contains(g.hosts, strings.ToLower(name))
+}
+
+// onLoopback reports whether the request came in on an address that only this
+// machine reaches.
+func onLoopback(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && addr.IP.IsLoopback()
+}
+
+func (g *guard) originAllowed(origin, host string) bool {
+	if g.anyPages || slices.Contains(g.origins, strings.ToLower(origin)) {
+		return true
+	}
+	page, err := url.Parse(origin)
+	if err != nil || page.Host == "" {
+		return false // "null" as well: it can be any page
+	}
+	if isLoopback(hostName(page.Host)) && isLoopback(hostName(host)) {
+		return true
+	}
+	return strings.EqualFold(withPort(page.Host, page.Scheme), withPort(host, page.Scheme))
+}
+
+// withPort adds the default port of the scheme to a host that has none.
+func withPort(host, scheme string) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	if scheme == "https" {
+		return host + ":443"
+	}
+	return host + ":80"
+}
+
+// hostName cuts the port off.
+func hostName(host string) string {
+	if strings.HasPrefix(host, "[") {
+		inner, _, _ := strings.Cut(host[1:], "]")
+		return inner
+	}
+	name, _, _ := strings.Cut(host, ":")
+	return name
+}
+
+// isLoopback reports whether a host name, without port, means this machine to
+// every browser.
+func isLoopback(name string) bool {
+	switch name {
+	case "localhost", "127.0.0.1", "::1":
+		return true
+	}
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(name)
+	return err == nil && addr.IsLoopback()
+}
