@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ferrymcp/ferry/client"
+	"github.com/ferrymcp/ferry/httpclient"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// The exit codes, which scripts rely on.
+const (
+	exitOK          = 0
+	exitTool        = 1   // the tool says that it failed
+	exitUsage       = 2   // the command line or the configuration is wrong
+	exitUnreachable = 3   // no server, or no answer
+	exitProtocol    = 4   // the server answered with an error, or nonsense
+	exitInterrupted = 130 // by the user
+)
+
+// A usageError is the mistake of whoever wrote the command line or the
+// configuration.
+type usageError struct {
+	err     error
+	command string // whose help to read; may be empty
+	hint    string // what to do instead; may be empty
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) *usageError {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+// A toolError tells that a tool failed; what it says has been printed.
+type toolError struct{ text string }
+
+func (e *toolError) Error() string { return e.text }
+
+// An unreachableError is one that no package below has a type for, such as an
+// address that is in use.
+type unreachableError struct {
+	err  error
+	hint string
+}
+
+func (e *unreachableError) Error() string { return e.err.Error() }
+func (e *unreachableError) Unwrap() error { return e.err }
+
+// judge returns the exit code for an error, and the name of the kind of error
+// in JSON.
+func judge(ctx context.Context, err error) (code int, kind string) {
+	switch {
+	case is[*usageError](err):
+		return exitUsage, "usage"
+	case ctx.Err() != nil:
+		return exitInterrupted, "interrupted"
+	case is[*toolError](err):
+		return exitTool, "tool"
+	case is[*unreachableError](err), is[*client.UnreachableError](err), is[*client.TimeoutError](err),
+		is[*transport.StartError](err), errors.Is(err, client.ErrClosed), errors.Is(err, context.DeadlineExceeded):
+		return exitUnreachable, "unreachable"
+	case is[*jsonrpc.Error](err):
+		return exitProtocol, "server"
+	default:
+		return exitProtocol, "protocol"
+	}
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// report prints an error and returns the exit code.
+func (p *program) report(ctx context.Context, err error) int {
+	code, kind := judge(ctx, err)
+	if p.flags.json {
+		p.reportJSON(err, code, kind)
+		return code
+	}
+	switch kind {
+	case "tool": // has been printed
+		return code
+	case "interrupted":
+		p.err.line(plain, "ferry: interrupted")
+		return code
+	}
+	p.err.line(red, "ferry: "+explain(err))
+	for _, line := range hints(err) {
+		p.err.line(plain, line)
+	}
+	return code
+}
+
+// explain says what went wrong, for people.
+func explain(err error) string {
+	if e, ok := errors.AsType[*client.ConnectError](err); ok && len(e.Tried) > 0 {
+		// What was tried before the last attempt is shown by --trace.
+		return strings.Replace(err.Error(), e.Error(), e.Tried[len(e.Tried)-1].Err.Error(), 1)
+	}
+	return err.Error()
+}
+
+// hints say what can be done about an error.
+func hints(err error) []string {
+	var lines []string
+	if e, ok := errors.AsType[*usageError](err); ok {
+		if e.hint != "" {
+			lines = append(lines, e.hint)
+		}
+		if e.command != "" {
+			lines = append(lines, fmt.Sprintf("Run %q to see how it is used.", e.command+" --help"))
+		}
+	}
+	if e, ok := errors.AsType[*unreachableError](err); ok && e.hint != "" {
+		lines = append(lines, e.hint)
+	}
+	if e, ok := errors.AsType[*httpclient.StatusError](err); ok && e.IsAuth() {
+		lines = append(lines, `The server asks for authorization: give it with --header "Authorization: Bearer ...", or under "headers" in the configuration.`)
+	}
+	if is[*client.InputRequiredError](err) {
+		lines = append(lines, "The server wants to ask a person first, which this command does not do.")
+	}
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && len(e.Data) > 0 {
+		lines = append(lines, "data: "+string(e.Data))
+	}
+	return lines
+}
+
+// An errorReport is what --json prints on standard error.
+type errorReport struct {
+	Error struct {
+		Kind    string          `json:"kind"`
+		Code    int             `json:"code,omitempty"` // that of JSON-RPC
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data,omitempty"`
+	} `json:"error"`
+	Exit int `json:"exit"`
+}
+
+func (p *program) reportJSON(err error, code int, kind string) {
+	r := errorReport{Exit: code}
+	r.Error.Kind = kind
+	r.Error.Message = explain(err)
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && kind == "server" {
+		r.Error.Code, r.Error.Message, r.Error.Data = e.Code, e.Message, e.Data
+	}
+	doc, encodeErr := json.Marshal(r)
+	if encodeErr != nil { // data that is not JSON
+		r.Error.Data = nil
+		doc, _ = json.Marshal(r) //nolint:errchkjson // nothing in it can fail to encode
+	}
+	p.err.write(append(doc, '\n'))
+}
