@@ -26,6 +26,10 @@ func New(info mcp.Implementation, opts *Options) *Client {
 	return &Client{info: info, opts: filled, log: filled.Logger}
 }
 
+// Revisions returns the names of the protocol revisions that clients of this
+// package speak, newest first: the values of Options.Revision.
+func Revisions() []string { return revision.Names() }
+
 // Connect opens the transport, agrees with the server on a revision, and
 // returns the session, which the caller must close. The context is for
 // connecting only. The client remembers for each transport which revision its

@@ -1,0 +1,129 @@
+package mcptest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/server"
+)
+
+// everything is the server that all scenarios run against: some of each
+// feature.
+func everything() *server.Server {
+	var srv *server.Server
+	srv = server.New(mcp.Implementation{Name: "everything", Version: "1.0.0", Title: "Everything"}, &server.Options{
+		Instructions: "Call what you like.",
+		PageSize:     4,
+		Complete: func(_ context.Context, _ *server.Call, p *mcp.CompleteParams) (*mcp.Completion, error) {
+			var values []string
+			for _, city := range []string{"Berlin", "Bern", "Paris"} {
+				if strings.HasPrefix(city, p.Argument.Value) {
+					values = append(values, city)
+				}
+			}
+			return &mcp.Completion{Values: values}, nil
+		},
+	})
+	addTools(srv)
+	addBlocks(srv)
+	addResources(srv)
+	srv.AddPrompt(mcp.Prompt{Name: "travel", Title: "Travel", Arguments: []mcp.PromptArgument{{Name: "city", Required: true}}},
+		func(_ context.Context, _ *server.Call, args map[string]string) (*mcp.GetPromptResult, error) {
+			return &mcp.GetPromptResult{Messages: []mcp.PromptMessage{
+				{Role: mcp.RoleUser, Content: mcp.Text("Plan a trip to " + args["city"])},
+			}}, nil
+		})
+	return srv
+}
+
+type terms struct {
+	A int `json:"a"`
+	B int `json:"b"`
+}
+
+type sum struct {
+	Sum int `json:"sum"`
+}
+
+func addTools(srv *server.Server) {
+	server.AddTool(srv, mcp.Tool{Name: "add", Title: "Add", Description: "Adds"},
+		func(_ context.Context, _ *server.Call, in terms) (sum, error) { return sum{in.A + in.B}, nil })
+	server.AddTool(srv, mcp.Tool{Name: "fail"}, func(context.Context, *server.Call, struct{}) (string, error) {
+		return "", errors.New("the disk is full")
+	})
+	server.AddTool(srv, mcp.Tool{Name: "crash"}, func(context.Context, *server.Call, struct{}) (string, error) {
+		var nothing map[string]int
+		nothing["secret"] = 1
+		return "", nil
+	})
+	server.AddTool(srv, mcp.Tool{Name: "count"}, func(ctx context.Context, c *server.Call, in struct {
+		To int `json:"to"`
+	}) (string, error) {
+		for i := range in.To {
+			if err := c.Progress(ctx, float64(i+1), float64(in.To), fmt.Sprintf("step %d", i+1)); err != nil {
+				return "", err
+			}
+		}
+		return "counted", nil
+	})
+	server.AddTool(srv, mcp.Tool{Name: "repeat"}, func(_ context.Context, _ *server.Call, in struct {
+		Text  string `json:"text"`
+		Times int    `json:"times"`
+	}) (string, error) {
+		return strings.Repeat(in.Text, in.Times), nil
+	})
+	var waiting, cancelled atomic.Int64
+	server.AddTool(srv, mcp.Tool{Name: "wait"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
+		waiting.Add(1)
+		if err := c.Progress(ctx, 1, 0, "waiting"); err != nil {
+			return "", err
+		}
+		<-ctx.Done()
+		cancelled.Add(1)
+		return "", context.Cause(ctx)
+	})
+	server.AddTool(srv, mcp.Tool{Name: "waited"}, func(context.Context, *server.Call, struct{}) (string, error) {
+		return fmt.Sprintf("%d of %d", cancelled.Load(), waiting.Load()), nil
+	})
+	server.AddTool(srv, mcp.Tool{Name: "grow"}, func(_ context.Context, _ *server.Call, in struct {
+		Name string `json:"name"`
+	}) (string, error) {
+		srv.AddRawTool(mcp.Tool{Name: in.Name}, func(context.Context, *server.Call) (any, error) {
+			return &mcp.CallToolResult{}, nil
+		})
+		return "grown", nil
+	})
+}
+
+// addBlocks adds a tool that returns every kind of block.
+func addBlocks(srv *server.Server) {
+	server.AddTool(srv, mcp.Tool{Name: "blocks"}, func(context.Context, *server.Call, struct{}) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{
+			mcp.Text(""),
+			mcp.Image([]byte{1, 2, 3}, "image/png"),
+			mcp.Audio([]byte{4, 5}, "audio/wav"),
+			mcp.Link(mcp.Resource{URI: "note:1", Name: "one", Title: "One"}),
+			mcp.Embed(mcp.TextResource("note:1", "text/plain", "first")),
+		}}, nil
+	})
+}
+
+func addResources(srv *server.Server) {
+	srv.AddResource(mcp.Resource{URI: "note:1", Name: "one", Title: "One", MIMEType: "text/plain"},
+		func(_ context.Context, _ *server.Call, uri string, _ map[string]string) (*mcp.ReadResourceResult, error) {
+			return &mcp.ReadResourceResult{Contents: []mcp.ResourceContents{mcp.TextResource(uri, "text/plain", "first")}}, nil
+		})
+	srv.AddResourceTemplate(mcp.ResourceTemplate{URITemplate: "letter:{name}", Name: "letters"},
+		func(_ context.Context, _ *server.Call, uri string, vars map[string]string) (*mcp.ReadResourceResult, error) {
+			if vars["name"] == "nobody" {
+				return nil, &mcp.ResourceNotFoundError{URI: uri}
+			}
+			return &mcp.ReadResourceResult{Contents: []mcp.ResourceContents{
+				mcp.BlobResource(uri, "application/octet-stream", []byte("to "+vars["name"])),
+			}}, nil
+		})
+}

@@ -1,0 +1,87 @@
+package mcptest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ferrymcp/ferry/client"
+	"github.com/ferrymcp/ferry/httpserver"
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/server"
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// ClientInfo is what the clients of this package introduce themselves as.
+var ClientInfo = mcp.Implementation{Name: "mcptest", Version: "1.0.0"}
+
+// Pair connects a client to srv in memory and returns its session. The server
+// value may be shared by many pairs. The test fails at once when they cannot
+// agree, and when the connection does not end cleanly.
+func Pair(t testing.TB, srv *server.Server, opts *client.Options) *client.Session {
+	t.Helper()
+	return Connect(t, InMemory(t, srv), opts)
+}
+
+// Connect connects a client over any transport; the session is closed with the
+// test.
+func Connect(t testing.TB, via transport.Transport, opts *client.Options) *client.Session {
+	t.Helper()
+	sess, err := client.New(ClientInfo, opts).Connect(t.Context(), via)
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := sess.Close(); err != nil {
+			t.Errorf("close the session: %v", err)
+		}
+	})
+	return sess
+}
+
+// InMemory returns a transport that reaches srv within the process. Each time
+// it is opened the server gets another connection. The connections have ended
+// when the test has.
+func InMemory(t testing.TB, srv *server.Server) transport.Transport {
+	var wg sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+	})
+	return transport.Dial(func(context.Context) (transport.Conn, error) {
+		near, far := transport.Pipe()
+		wg.Go(func() {
+			if err := srv.ServeConn(ctx, far); err != nil {
+				t.Errorf("serve the connection: %v", err)
+			}
+		})
+		return near, nil
+	})
+}
+
+// Serve serves srv over HTTP on a loopback port and returns the URL of the
+// endpoint.
+func Serve(t testing.TB, srv *server.Server, opts *httpserver.Options) string {
+	t.Helper()
+	var config net.ListenConfig
+	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("listen: %v", err)
+	}
+	handler := httpserver.New(srv, opts)
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = web.Serve(listener) })
+	t.Cleanup(func() {
+		if err := handler.Close(); err != nil {
+			t.Errorf("close the endpoint: %v", err)
+		}
+		_ = web.Close()
+		wg.Wait()
+	})
+	return "http://" + listener.Addr().String() + "/mcp"
+}
