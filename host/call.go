@@ -1,0 +1,270 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"github.com/ferrymcp/ferry/client"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+)
+
+// CallTool calls the tool that is shown under a name. Params are those of
+// tools/call; their name is replaced by the server's own, and everything
+// else goes to the server as it is. So does the result come back: it may be one
+// that asks for input. The end of ctx cancels the call. Options may be nil.
+//
+// Errors are a *jsonrpc.Error that is the server's, an *UpstreamError, a
+// *NotFoundError, or wrap the cause of ctx. Ask for the *UpstreamError first: it
+// may wrap what the server said when it refused to be connected.
+func (h *Host) CallTool(ctx context.Context, name string, params json.RawMessage, opts *client.CallOptions) (json.RawMessage, error) {
+	r, ok := h.Catalog().tools[name]
+	if !ok {
+		return nil, &NotFoundError{What: "tool", Name: name}
+	}
+	return r.up.call(ctx, mcp.MethodToolsCall, params, "name", quote(r.original), opts)
+}
+
+// GetPrompt is [Host.CallTool] for prompts.
+func (h *Host) GetPrompt(ctx context.Context, name string, params json.RawMessage, opts *client.CallOptions) (json.RawMessage, error) {
+	r, ok := h.Catalog().prompts[name]
+	if !ok {
+		return nil, &NotFoundError{What: "prompt", Name: name}
+	}
+	return r.up.call(ctx, mcp.MethodPromptsGet, params, "name", quote(r.original), opts)
+}
+
+// ReadResource reads a resource; params are those of resources/read, whose uri
+// is set to the one given. A resource that is in the catalog is read at its
+// server. Any other is asked for at the servers with a template that
+// may stand for it, then at those that have shown a resource or template of
+// the same scheme, in their order, until one has it. Other servers do not
+// learn of the URI. A resource that none has is a *mcp.ResourceNotFoundError.
+func (h *Host) ReadResource(ctx context.Context, uri string, params json.RawMessage, opts *client.CallOptions) (json.RawMessage, error) {
+	c := h.Catalog()
+	if u := c.resources[uri]; u != nil {
+		return u.call(ctx, mcp.MethodResourcesRead, params, "uri", quote(uri), opts)
+	}
+	var first error
+	for _, u := range c.mayHave(uri) {
+		result, err := u.call(ctx, mcp.MethodResourcesRead, params, "uri", quote(uri), opts)
+		if err == nil || ctx.Err() != nil {
+			return result, err
+		}
+		if first == nil && !notFound(err) {
+			first = err
+		}
+	}
+	if first == nil {
+		first = &mcp.ResourceNotFoundError{URI: uri}
+	}
+	return nil, first
+}
+
+// notFound reports whether a server says that it does not have a resource.
+// Newer revisions say it with the code for invalid parameters.
+func notFound(err error) bool {
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	return ok && (e.Code == mcp.CodeResourceNotFound || e.Code == jsonrpc.CodeInvalidParams)
+}
+
+// mayHave returns the servers to ask for a resource that no list has.
+func (c *Catalog) mayHave(uri string) []*upstream {
+	var found []*upstream
+	seen := map[*upstream]bool{}
+	add := func(u *upstream) {
+		if !seen[u] {
+			seen[u] = true
+			found = append(found, u)
+		}
+	}
+	for _, t := range c.templates {
+		if t.matches.match(uri) {
+			add(t.up)
+		}
+	}
+	want := scheme(uri)
+	if want == "" {
+		return found
+	}
+	for _, t := range c.templates {
+		if scheme(t.text) == want {
+			add(t.up)
+		}
+	}
+	for _, r := range c.Resources {
+		if u := c.resources[r.Resource.URI]; scheme(r.Resource.URI) == want {
+			add(u)
+		}
+	}
+	return found
+}
+
+// Complete asks for values that an argument of a prompt or resource template
+// could have; params are those of completion/complete. A server that
+// completes nothing gives an empty result.
+func (h *Host) Complete(ctx context.Context, params json.RawMessage, opts *client.CallOptions) (json.RawMessage, error) {
+	var p struct {
+		Ref mcp.Reference `json:"ref"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "params of %s: ref is malformed", mcp.MethodCompletionComplete)
+	}
+	r, err := h.Catalog().completer(p.Ref)
+	if err != nil {
+		return nil, err
+	}
+	var ref json.RawMessage
+	if p.Ref.Type == mcp.RefPrompt {
+		p.Ref.Name = r.original
+		if ref, err = json.Marshal(p.Ref); err != nil {
+			return nil, err
+		}
+	}
+	result, err := r.up.call(ctx, mcp.MethodCompletionComplete, params, "ref", ref, opts)
+	if errors.Is(err, errMethodNotFound) {
+		return json.RawMessage(`{"completion":{"values":[]}}`), nil
+	}
+	return result, err
+}
+
+// completer returns the server that has what a reference names.
+func (c *Catalog) completer(ref mcp.Reference) (route, error) {
+	if ref.Type == mcp.RefPrompt {
+		if r, ok := c.prompts[ref.Name]; ok {
+			return r, nil
+		}
+		return route{}, &NotFoundError{What: "prompt", Name: ref.Name}
+	}
+	if u := c.templateOwner(ref.URI); u != nil {
+		return route{up: u}, nil
+	}
+	if u := c.resources[ref.URI]; u != nil {
+		return route{up: u}, nil
+	}
+	return route{}, &mcp.ResourceNotFoundError{URI: ref.URI}
+}
+
+// call makes one call at the server, or says why it cannot be made.
+func (u *upstream) call(ctx context.Context, method string, params json.RawMessage, name string, value json.RawMessage, opts *client.CallOptions) (json.RawMessage, error) {
+	sess, err := u.connected()
+	if err != nil {
+		return nil, err
+	}
+	params, err = rewrite(params, name, value, sess.Stateless())
+	if err != nil {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "params of %s: not a JSON object", method)
+	}
+	result, err := sess.Call(ctx, method, params, opts)
+	if err != nil {
+		return nil, u.failure(ctx, err)
+	}
+	return result, nil
+}
+
+// connected returns the session, or why there is none.
+func (u *upstream) connected() (*client.Session, error) {
+	u.host.mu.Lock()
+	defer u.host.mu.Unlock()
+	if u.session != nil {
+		return u.session, nil
+	}
+	if u.host.closed {
+		return nil, &UpstreamError{Upstream: u.conf.Name, Err: ErrClosed}
+	}
+	return nil, &UpstreamError{Upstream: u.conf.Name, Err: u.err}
+}
+
+// maxWatched bounds the resources of one server that are subscribed to.
+const maxWatched = 10_000
+
+// Subscribe asks the server that has a resource to tell of its changes, which
+// go to Hooks.ResourceUpdated. It is asked again after each loss of the
+// connection, until Unsubscribe.
+func (h *Host) Subscribe(ctx context.Context, uri string) error {
+	u := h.owner(uri)
+	if u == nil {
+		return &mcp.ResourceNotFoundError{URI: uri}
+	}
+	sess, err := u.connected()
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	known, full, st := u.watched[uri], len(u.watched) >= maxWatched, u.stream
+	if !known && !full {
+		u.watched[uri] = true
+	}
+	h.mu.Unlock()
+	switch {
+	case known:
+		return nil
+	case full:
+		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "too many subscriptions: at most %d", maxWatched)
+	case st != nil:
+		st.reopen()
+		return nil
+	}
+	if err := sess.Subscribe(ctx, uri); err != nil {
+		h.mu.Lock()
+		delete(u.watched, uri)
+		h.mu.Unlock()
+		return u.failure(ctx, err)
+	}
+	return nil
+}
+
+// Unsubscribe undoes Subscribe.
+func (h *Host) Unsubscribe(ctx context.Context, uri string) error {
+	u := h.owner(uri)
+	if u == nil {
+		return nil
+	}
+	h.mu.Lock()
+	known, sess, st := u.watched[uri], u.session, u.stream
+	delete(u.watched, uri)
+	h.mu.Unlock()
+	switch {
+	case !known || sess == nil:
+		return nil
+	case st != nil:
+		st.reopen()
+		return nil
+	}
+	if err := sess.Unsubscribe(ctx, uri); err != nil {
+		return u.failure(ctx, err)
+	}
+	return nil
+}
+
+// owner returns the server that has a resource, or is the first that may.
+func (h *Host) owner(uri string) *upstream {
+	c := h.Catalog()
+	if u := c.resources[uri]; u != nil {
+		return u
+	}
+	if found := c.mayHave(uri); len(found) > 0 {
+		return found[0]
+	}
+	return nil
+}
+
+// resubscribe tells a new connection what the last one was told.
+func (u *upstream) resubscribe(ctx context.Context, sess *client.Session) {
+	if sess.Stateless() {
+		return // the stream of notifications says it
+	}
+	u.host.mu.Lock()
+	var uris []string
+	for uri := range u.watched {
+		uris = append(uris, uri)
+	}
+	u.host.mu.Unlock()
+	for _, uri := range uris {
+		if err := sess.Subscribe(ctx, uri); err != nil {
+			u.log.Warn("not subscribed again", slog.String("uri", uri), slog.Any("error", err))
+		}
+	}
+}
