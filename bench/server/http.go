@@ -1,12 +1,14 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/ferrymcp/ferry/bench/program"
+	"github.com/ferrymcp/ferry/httpserver"
 	"github.com/ferrymcp/ferry/server"
 )
 
-func serveHTTP(program.Settings, *server.Server) error {
-	return errors.New("HTTP is not served")
+// serveHTTP serves until it fails: the driver ends the process.
+func serveHTTP(s program.Settings, srv *server.Server) error {
+	h := httpserver.New(srv, &httpserver.Options{Stateless: s.Stateless})
+	defer h.Close()
+	return s.ListenAndServe(h)
 }
