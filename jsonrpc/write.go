@@ -164,9 +164,11 @@ func writeRaw(buf *bytes.Buffer, raw []byte) error {
 	return nil
 }
 
-// maxPooled is the size above which a buffer is not kept: one large message
-// must not hold memory forever.
-const maxPooled = 64 << 10
+// maxPooled is the size above which a buffer is not kept. A list of a thousand
+// tools and a file of a megabyte fit, for which a new buffer would cost several
+// times what filling it does; the pool forgets what has not been used between
+// two garbage collections, so that they are not held for ever.
+const maxPooled = 2 << 20
 
 var pool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
@@ -174,7 +176,7 @@ var pool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 func GetBuffer() *bytes.Buffer { return pool.Get().(*bytes.Buffer) }
 
 // PutBuffer gives a buffer back. Neither it nor its bytes may be used
-// afterwards. Buffers over 64 KiB are not kept.
+// afterwards. Buffers over 2 MiB are not kept.
 func PutBuffer(buf *bytes.Buffer) {
 	if buf == nil || buf.Cap() > maxPooled {
 		return
