@@ -28,7 +28,7 @@ func echo(size int, meta string) request {
 	text := strings.Repeat("x", size)
 	return request{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"` + text + `"}` + meta + `}}`,
-		`"text":"` + text + `"`,
+		`"text":"` + text[:min(size, 256)], // a longer one would cost more to find than to make
 	}
 }
 
