@@ -1,0 +1,5 @@
+//go:build !race
+
+package httpserver_test
+
+const raceEnabled = false
