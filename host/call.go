@@ -85,19 +85,8 @@ func (c *Catalog) mayHave(uri string) []*upstream {
 			add(t.up)
 		}
 	}
-	want := scheme(uri)
-	if want == "" {
-		return found
-	}
-	for _, t := range c.templates {
-		if scheme(t.text) == want {
-			add(t.up)
-		}
-	}
-	for _, r := range c.Resources {
-		if u := c.resources[r.Resource.URI]; scheme(r.Resource.URI) == want {
-			add(u)
-		}
+	for _, u := range c.schemes[scheme(uri)] {
+		add(u)
 	}
 	return found
 }

@@ -20,6 +20,7 @@ type Catalog struct {
 	prompts   map[string]route
 	resources map[string]*upstream // by URI
 	templates []template
+	schemes   map[string][]*upstream // who has shown URIs of a scheme
 }
 
 // A Tool is a tool of a server. Tool.Name is the name it is shown under.
@@ -73,6 +74,7 @@ func buildCatalog(upstreams []*upstream, opts *Options) *Catalog {
 		tools:     map[string]route{},
 		prompts:   map[string]route{},
 		resources: map[string]*upstream{},
+		schemes:   map[string][]*upstream{},
 	}}
 	for _, u := range upstreams {
 		b.addTools(u)
@@ -121,6 +123,7 @@ func (b *catalogBuilder) addPrompts(u *upstream) {
 
 func (b *catalogBuilder) addResources(u *upstream) {
 	for _, r := range u.lists.resources {
+		b.addScheme(u, r.URI)
 		if owner := b.resources[r.URI]; owner != nil {
 			b.warn(u, "resource %q is hidden by that of server %q", r.URI, owner.conf.Name)
 			continue
@@ -134,18 +137,29 @@ func (b *catalogBuilder) addResources(u *upstream) {
 
 func (b *catalogBuilder) addTemplates(u *upstream) {
 	for _, t := range u.lists.templates {
-		if owner := b.templateOwner(t.URITemplate); owner != nil {
+		b.addScheme(u, t.URITemplate)
+		owner := b.templateOwner(t.URITemplate)
+		b.templates = append(b.templates, template{up: u, text: t.URITemplate, matches: newPattern(t.URITemplate)})
+		if owner != nil {
 			b.warn(u, "resource template %q is hidden by that of server %q", t.URITemplate, owner.conf.Name)
 			continue
 		}
-		b.templates = append(b.templates, template{up: u, text: t.URITemplate, matches: newPattern(t.URITemplate)})
 		if u.session != nil {
 			b.Templates = append(b.Templates, Template{Upstream: u.conf.Name, Template: t})
 		}
 	}
 }
 
-// templateOwner returns the server whose template that is, nil for none.
+// addScheme notes that a server has shown a URI. Servers are added one after
+// the other, so that only the last in the list may be the same.
+func (b *catalogBuilder) addScheme(u *upstream, uri string) {
+	s := scheme(uri)
+	if known := b.schemes[s]; s != "" && (len(known) == 0 || known[len(known)-1] != u) {
+		b.schemes[s] = append(known, u)
+	}
+}
+
+// templateOwner returns the first server that has a template, nil for none.
 func (c *Catalog) templateOwner(text string) *upstream {
 	for _, t := range c.templates {
 		if t.text == text {

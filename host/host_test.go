@@ -97,6 +97,7 @@ func TestListChanged(t *testing.T) {
 		p.tool("one")
 		w := newHost(t, nil, p.upstream("p"))
 		w.start(t)
+		synctest.Wait()
 		for _, name := range []string{"two", "three", "four"} {
 			p.tool(name)
 		}

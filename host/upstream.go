@@ -151,14 +151,13 @@ func (u *upstream) run(ctx context.Context) {
 			break
 		}
 		u.log.Warn("server is not reachable", slog.Any("error", err))
-		u.lose(err)
 		pause.wait(ctx)
 	}
 	u.host.update(func() { u.enterLocked(Stopped, nil) })
 	u.settle.Do(func() { close(u.settled) })
 }
 
-// lose takes the server's features out of the catalog.
+// lose takes the server's features out of the catalog and says why.
 func (u *upstream) lose(err error) {
 	u.host.update(func() {
 		u.session, u.stream, u.suspect, u.pending = nil, nil, false, 0
@@ -172,6 +171,7 @@ func (u *upstream) lose(err error) {
 func (u *upstream) connect(ctx context.Context, pause *backoff) error {
 	sess, err := u.client.Connect(ctx, u.conf.Transport)
 	if err != nil {
+		u.lose(err)
 		return err
 	}
 	defer func() {
