@@ -16,22 +16,22 @@ import (
 // builtinNames are the servers that come with the program.
 var builtinNames = []string{"files", "time"}
 
-// builtin makes a server that comes with the program. It must be closed. Errors
-// are about what the user asked for.
-func builtin(name, dir string, readOnly bool) (*server.Server, io.Closer, error) {
+// builtin makes a server that comes with the program. It must be closed. Files
+// takes a folder, as seen from dir, and --read-only; time takes the local time
+// zone. Errors are about what the user asked for.
+func builtin(name string, args []string, dir string) (*server.Server, io.Closer, error) {
 	switch name {
 	case "files":
-		dir, err := workingDir(dir)
-		if err != nil {
-			return nil, nil, err
+		return filesServer(args, dir)
+	case "time", "clock":
+		opts := new(clock.Options)
+		if len(args) > 0 {
+			opts.Local = args[0]
 		}
-		srv, err := files.New(dir, &files.Options{ReadOnly: readOnly})
-		if err != nil {
-			return nil, nil, &usageError{err: err}
+		if len(args) > 1 {
+			return nil, nil, usagef("unexpected argument %q", args[1])
 		}
-		return srv.Server, srv, nil
-	case "time":
-		srv, err := clock.New(nil)
+		srv, err := clock.New(opts)
 		if err != nil {
 			return nil, nil, &usageError{err: err}
 		}
@@ -43,21 +43,40 @@ func builtin(name, dir string, readOnly bool) (*server.Server, io.Closer, error)
 	}
 }
 
-// builtinTarget is a server that comes with the program, in this process. Its
-// argument is the folder, as seen from dir.
-func (p *program) builtinTarget(s config.Server, dir string) (*target, error) {
-	readOnly := false
-	for _, arg := range s.Args {
+// readOnlyFlag is the argument of the server "files" that takes away the tools
+// that change something.
+const readOnlyFlag = "--read-only"
+
+func filesServer(args []string, dir string) (*server.Server, io.Closer, error) {
+	opts := new(files.Options)
+	var folder string
+	for _, arg := range args {
 		switch {
-		case arg == "--read-only":
-			readOnly = true
-		case filepath.IsAbs(arg):
-			dir = arg
+		case arg == readOnlyFlag:
+			opts.ReadOnly = true
+		case folder != "":
+			return nil, nil, usagef("unexpected argument %q", arg)
 		default:
-			dir = filepath.Join(dir, arg)
+			folder = arg
 		}
 	}
-	srv, closer, err := builtin(s.Command, dir, readOnly)
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(dir, folder)
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	srv, err := files.New(folder, opts)
+	if err != nil {
+		return nil, nil, &usageError{err: err}
+	}
+	return srv.Server, srv, nil
+}
+
+// builtinTarget is a server that comes with the program, in this process.
+func (p *program) builtinTarget(s config.Server, dir string) (*target, error) {
+	srv, closer, err := builtin(s.Command, s.Args, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type program struct {
 	stderr   io.Writer
 	out, err *console
 	flags    flags
+	warn     bool // show what is odd in the configuration
 	started  bool // a command's own code has begun: errors are no longer about usage
 }
 
@@ -90,7 +91,7 @@ the protocol says, 130 interrupted.`,
 		&cobra.Group{ID: "serve", Title: "Serve:"},
 		&cobra.Group{ID: "ask", Title: "Talk to a server:"},
 	)
-	for _, c := range []*cobra.Command{p.serveCommand()} {
+	for _, c := range []*cobra.Command{p.upCommand(), p.serveCommand()} {
 		c.GroupID = "serve"
 		root.AddCommand(c)
 	}

@@ -63,6 +63,8 @@ func judge(ctx context.Context, err error) (code int, kind string) {
 		return exitInterrupted, "interrupted"
 	case is[*toolError](err):
 		return exitTool, "tool"
+	case noMCP(err):
+		return exitProtocol, "protocol"
 	case is[*unreachableError](err), is[*client.UnreachableError](err), is[*client.TimeoutError](err),
 		is[*transport.StartError](err), errors.Is(err, client.ErrClosed), errors.Is(err, context.DeadlineExceeded):
 		return exitUnreachable, "unreachable"
@@ -71,6 +73,13 @@ func judge(ctx context.Context, err error) (code int, kind string) {
 	default:
 		return exitProtocol, "protocol"
 	}
+}
+
+// noMCP reports whether a server answered well over HTTP, but with something
+// else than the protocol.
+func noMCP(err error) bool {
+	e, ok := errors.AsType[*httpclient.StatusError](err)
+	return ok && e.Status >= 200 && e.Status < 300
 }
 
 func is[E error](err error) bool {
@@ -102,10 +111,29 @@ func (p *program) report(ctx context.Context, err error) int {
 // explain says what went wrong, for people.
 func explain(err error) string {
 	if e, ok := errors.AsType[*client.ConnectError](err); ok && len(e.Tried) > 0 {
-		// What was tried before the last attempt is shown by --trace.
-		return strings.Replace(err.Error(), e.Error(), e.Tried[len(e.Tried)-1].Err.Error(), 1)
+		return strings.Replace(err.Error(), e.Error(), reason(e), 1)
 	}
 	return err.Error()
+}
+
+// reason says why a server could not be connected to, without what was asked.
+func reason(e *client.ConnectError) string {
+	err := telling(e.Tried)
+	if u, ok := errors.AsType[*client.UnreachableError](err); ok {
+		err = u.Err
+	}
+	return err.Error()
+}
+
+// telling returns the attempt's error that says most: that of a server which has
+// exited, or the last. --trace shows what was tried.
+func telling(tried []client.Attempt) error {
+	for _, a := range tried {
+		if exit, ok := errors.AsType[*transport.ExitError](a.Err); ok {
+			return exit
+		}
+	}
+	return tried[len(tried)-1].Err
 }
 
 // hints say what can be done about an error.

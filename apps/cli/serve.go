@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -13,30 +14,43 @@ import (
 )
 
 func (p *program) serveCommand() *cobra.Command {
-	var readOnly bool
+	var address string
+	var readOnly, remote bool
 	c := &cobra.Command{
-		Use:   "serve files [DIR] | serve time",
+		Use:   "serve files [DIR] | serve time [ZONE]",
 		Short: "Run one of the servers that come with ferry, on standard input and output",
 		Example: `  ferry serve files ~/notes --read-only
-  ferry serve time`,
+  ferry serve time
+  ferry serve time --http 127.0.0.1:7333`,
 		Args:      cobra.RangeArgs(1, 2),
 		ValidArgs: builtinNames,
 	}
 	c.Flags().BoolVar(&readOnly, "read-only", false, "offer no tools that change something")
+	c.Flags().StringVar(&address, "http", "", "serve at this `address` over HTTP instead")
+	c.Flags().BoolVar(&remote, "allow-remote", false, "let other machines connect, which anybody there can then do")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		var dir string
-		if len(args) == 2 {
-			if args[0] != "files" {
-				return usagef("unexpected argument %q", args[1])
+		name, rest := args[0], args[1:]
+		if readOnly {
+			if name != "files" {
+				return usagef("--read-only is for files")
 			}
-			dir = args[1]
+			rest = append(rest, readOnlyFlag)
 		}
-		srv, closer, err := builtin(args[0], dir, readOnly)
+		srv, closer, err := builtin(name, rest, "")
 		if err != nil {
 			return err
 		}
 		defer closer.Close()
-		return p.serveStdio(c.Context(), srv)
+		if address == "" {
+			return p.serveStdio(c.Context(), srv)
+		}
+		l, err := listen(c.Context(), address, remote)
+		if err != nil {
+			return err
+		}
+		e := &endpoint{listener: l, server: srv, log: p.logger(slog.LevelWarn)}
+		p.err.linef(plain, "ferry serves %s at %s", name, e.url())
+		return e.serve(c.Context())
 	}
 	return c
 }
@@ -47,7 +61,11 @@ func (p *program) serveStdio(ctx context.Context, srv *server.Server) error {
 	if err != nil {
 		return &unreachableError{err: fmt.Errorf("serve on standard input and output: %w", err)}
 	}
-	err = srv.ServeConn(ctx, conn)
+	return p.serveConn(ctx, srv, conn)
+}
+
+func (p *program) serveConn(ctx context.Context, srv *server.Server, conn transport.Conn) error {
+	err := srv.ServeConn(ctx, conn)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, transport.ErrClosed) {
 		return &unreachableError{err: fmt.Errorf("serve on standard input and output: %w", err)}
 	}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -143,7 +142,7 @@ func (p *program) configuration() (*config.Config, error) {
 	if err != nil {
 		return nil, &usageError{err: err}
 	}
-	if p.flags.verbose {
+	if p.flags.verbose || p.warn {
 		for _, w := range warnings {
 			p.err.line(yellow, w.String())
 		}
@@ -170,7 +169,11 @@ func (p *program) entryTarget(cfg *config.Config, s config.Server) (*target, err
 		}}, nil
 	case config.Builtin:
 		return p.builtinTarget(s, cfg.Dir)
-	default: // servers of the older HTTP transport mostly speak the newer one too
+	case config.SSE:
+		unsupported := usagef("server %q uses the older HTTP+SSE transport, which ferry does not speak", s.Name)
+		unsupported.hint = "Most such servers offer streamable HTTP too, at another URL."
+		return nil, unsupported
+	default:
 		t, err := p.urlTarget(s.URL, s.Headers)
 		if err == nil {
 			t.name = s.Name
@@ -219,12 +222,4 @@ func (p *program) completeTarget(c *cobra.Command, args []string, _ string) ([]s
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-// workingDir returns dir, or the working directory if it is empty.
-func workingDir(dir string) (string, error) {
-	if dir != "" {
-		return dir, nil
-	}
-	return os.Getwd()
 }

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrymcp/ferry/apps/config"
+	"github.com/ferrymcp/ferry/apps/gateway"
+	"github.com/ferrymcp/ferry/host"
+	"github.com/ferrymcp/ferry/mcp"
+)
+
+// upFlags are the flags of ferry up.
+type upFlags struct {
+	address     string
+	stdio       bool
+	dir         string
+	noBuiltin   bool
+	readOnly    bool
+	separator   string
+	allowRemote bool
+}
+
+func (p *program) upCommand() *cobra.Command {
+	f := new(upFlags)
+	c := &cobra.Command{
+		Use:   "up",
+		Short: "Serve all servers at one endpoint",
+		Long: `Serve all servers at one endpoint.
+
+Without a configuration these are the servers that come with ferry: files, over
+this folder, and time. With mcp.json, .mcp.json or .vscode/mcp.json, those
+that it names are there too. A server that is down is left out until it is up.`,
+		Args: cobra.NoArgs,
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.address, "address", defaultAddress, "`address` to serve at")
+	flags.BoolVar(&f.stdio, "stdio", false, "serve on standard input and output instead")
+	flags.StringVar(&p.flags.config, "config", "", "`file` that names servers")
+	flags.StringVar(&f.dir, "dir", ".", "`folder` that the server \"files\" works in")
+	flags.BoolVar(&f.noBuiltin, "no-builtin", false, "leave out the servers that come with ferry")
+	flags.BoolVar(&f.readOnly, "read-only", false, "let the server \"files\" change nothing")
+	flags.StringVar(&f.separator, "separator", "", "`text` between the name of a server and that of a tool (default \"_\")")
+	flags.BoolVar(&f.allowRemote, "allow-remote", false, "let other machines connect, which anybody there can then do")
+	flags.BoolVarP(&p.flags.verbose, "verbose", "v", false, "show what happens, and what servers write to standard error")
+	c.MarkFlagsMutuallyExclusive("stdio", "address")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := p.upConfig(c, f)
+		if err != nil {
+			return err
+		}
+		if f.stdio {
+			return p.upStdio(c.Context(), cfg)
+		}
+		return p.upHTTP(c.Context(), cfg, f)
+	}
+	return c
+}
+
+// separators are what the configuration allows as a separator.
+var separators = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,8}$`)
+
+// upConfig is the configuration with what the flags say about it.
+func (p *program) upConfig(c *cobra.Command, f *upFlags) (*config.Config, error) {
+	p.warn = true
+	cfg, err := p.configuration()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Dir == "" {
+		if cfg.Dir, err = filepath.Abs("."); err != nil {
+			return nil, err
+		}
+	}
+	if f.separator != "" {
+		if !separators.MatchString(f.separator) {
+			return nil, usagef("--separator may hold up to 8 letters, digits, \"_\", \"-\" and \".\"")
+		}
+		cfg.Ferry.Separator = f.separator
+	}
+	if !c.Flags().Changed("address") && cfg.Ferry.Listen != "" {
+		f.address = cfg.Ferry.Listen
+	}
+	for i, s := range cfg.Servers {
+		if s.Kind == config.SSE && !s.Disabled {
+			p.err.linef(yellow, "%s: left out: it uses the older HTTP+SSE transport, which ferry does not speak", s.Name)
+			cfg.Servers[i].Disabled = true
+		}
+	}
+	dir, err := filepath.Abs(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	f.addBuiltins(cfg, dir, c.Flags().Changed("dir"))
+	if !slices.ContainsFunc(entries(cfg), func(s config.Server) bool { return !s.Disabled }) {
+		nothing := usagef("there is nothing to serve")
+		nothing.hint = "Name servers in mcp.json, or leave out --no-builtin."
+		return nil, nothing
+	}
+	return cfg, nil
+}
+
+// addBuiltins adds the servers that come with the program, unless the
+// configuration says which of them to serve, or has others of their names.
+func (f *upFlags) addBuiltins(cfg *config.Config, dir string, dirGiven bool) {
+	if f.noBuiltin {
+		cfg.Ferry.Builtins = nil
+		return
+	}
+	if len(cfg.Ferry.Builtins) == 0 {
+		for _, name := range builtinNames {
+			if !slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name }) {
+				cfg.Ferry.Builtins = append(cfg.Ferry.Builtins, config.Server{
+					Name: name, Kind: config.Builtin, Command: name, Prefix: name,
+				})
+			}
+		}
+		dirGiven = true
+	}
+	for i := range cfg.Ferry.Builtins {
+		s := &cfg.Ferry.Builtins[i]
+		if s.Command != "files" {
+			continue
+		}
+		s.Args = slices.Clone(s.Args)
+		if f.readOnly && !slices.Contains(s.Args, readOnlyFlag) {
+			s.Args = append(s.Args, readOnlyFlag)
+		}
+		hasDir := slices.ContainsFunc(s.Args, func(arg string) bool { return arg != readOnlyFlag })
+		if dirGiven && !hasDir {
+			s.Args = append(s.Args, dir)
+		}
+	}
+}
+
+// openGateway connects to all servers. It is nil when ctx has ended.
+func (p *program) openGateway(ctx context.Context, cfg *config.Config) (*gateway.Gateway, error) {
+	gw, err := gateway.Open(ctx, cfg, &gateway.Options{
+		Info:   mcp.Implementation{Name: "ferry", Title: "Ferry", Version: version()},
+		Logger: p.logger(slog.LevelError),
+	})
+	switch {
+	case err == nil:
+		return gw, nil
+	case ctx.Err() != nil:
+		return nil, nil
+	default:
+		return nil, &usageError{err: err}
+	}
+}
+
+func (p *program) upStdio(ctx context.Context, cfg *config.Config) error {
+	// First of all, so that nothing else gets to standard output.
+	conn, err := p.stdio()
+	if err != nil {
+		return &unreachableError{err: err}
+	}
+	gw, err := p.openGateway(ctx, cfg)
+	if gw == nil {
+		return errors.Join(err, conn.Close())
+	}
+	defer gw.Close()
+	for _, s := range gw.Status() {
+		if s.State != host.Ready {
+			p.err.line(yellow, statusLine(s, 0))
+		}
+	}
+	stop := p.watch(gw)
+	defer stop()
+	return p.serveConn(ctx, gw.Server(), conn)
+}
+
+func (p *program) upHTTP(ctx context.Context, cfg *config.Config, f *upFlags) error {
+	l, err := listen(ctx, f.address, f.allowRemote)
+	if err != nil {
+		return err
+	}
+	gw, err := p.openGateway(ctx, cfg)
+	if gw == nil {
+		return errors.Join(err, l.Close())
+	}
+	defer gw.Close()
+	e := &endpoint{
+		listener: l,
+		server:   gw.Server(),
+		health:   health(gw),
+		log:      p.logger(slog.LevelError),
+	}
+	p.banner(e, gw, cfg)
+	stop := p.watch(gw)
+	defer stop()
+	if err := e.serve(ctx); err != nil {
+		return err
+	}
+	p.err.line(plain, "ferry: stopped")
+	return nil
+}
+
+// watch tells of servers that come and go, until it is stopped.
+func (p *program) watch(gw *gateway.Gateway) (stop func()) {
+	changed := make(chan struct{}, 1)
+	done := make(chan struct{})
+	told := map[string]string{}
+	for _, s := range gw.Status() {
+		told[s.Name] = statusLine(s, 0)
+	}
+	unhook := gw.Host().Watch(host.Hooks{Changed: func() {
+		select {
+		case changed <- struct{}{}:
+		default: // there is a change to look at already
+		}
+	}})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			for _, s := range gw.Status() {
+				line := statusLine(s, 0)
+				if s.State == host.Connecting || s.State == host.Stopped || told[s.Name] == line {
+					continue
+				}
+				told[s.Name] = line
+				p.err.line(stateStyle(s.State), line)
+			}
+			select {
+			case <-changed:
+			case <-done:
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		unhook()
+		close(done)
+		watching.Wait()
+	})
+}
