@@ -27,7 +27,9 @@ func (e *UpstreamError) Error() string {
 	if late, ok := errors.AsType[*client.TimeoutError](e.Err); ok && late.Method != "connect" {
 		return fmt.Sprintf("server %q: %v", e.Upstream, late)
 	}
-	if _, ok := errors.AsType[*client.ProtocolError](e.Err); ok {
+	_, wrong := errors.AsType[*client.ProtocolError](e.Err)
+	_, renewed := errors.AsType[*client.SessionRenewedError](e.Err)
+	if wrong || renewed {
 		return fmt.Sprintf("server %q: %v", e.Upstream, e.Err)
 	}
 	return fmt.Sprintf("server %q is not reachable: %v", e.Upstream, e.Err)
@@ -62,6 +64,9 @@ func (u *upstream) failure(ctx context.Context, err error) error {
 	}
 	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
 		u.doubt()
+	}
+	if _, ok := errors.AsType[*client.SessionRenewedError](err); ok {
+		u.mark(kindAll, true) // the server has started anew and may offer something else
 	}
 	return &UpstreamError{Upstream: u.conf.Name, Err: err}
 }

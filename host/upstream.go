@@ -141,6 +141,7 @@ func (u *upstream) enterLocked(state State, err error) {
 // run keeps the server connected until ctx ends.
 func (u *upstream) run(ctx context.Context) {
 	pause := newBackoff(&u.host.opts)
+	said := "" // a server that stays down for the same reason is told of once
 	for ctx.Err() == nil {
 		u.host.update(func() {
 			u.attempts++
@@ -150,7 +151,10 @@ func (u *upstream) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			break
 		}
-		u.log.Warn("server is not reachable", slog.Any("error", err))
+		if text := err.Error(); text != said {
+			u.log.Warn("server is not reachable, trying again", slog.String("error", text))
+			said = text
+		}
 		pause.wait(ctx)
 	}
 	u.host.update(func() { u.enterLocked(Stopped, nil) })

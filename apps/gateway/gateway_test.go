@@ -366,6 +366,7 @@ func TestOpen(t *testing.T) {
 			{Name: "child", Kind: config.Stdio, Command: os.Args[0], Env: config.Secrets{"GATEWAY_TEST_CHILD": "1"}, Prefix: "c", Tools: config.Filter{Allow: []string{"p*"}, Deny: []string{"pw*"}}},
 			{Name: "off", Kind: config.Stdio, Command: "/no/such", Disabled: true},
 			{Name: "web", Kind: config.HTTP, URL: "http://127.0.0.1:1/mcp", Headers: config.Secrets{"X-Key": "secret"}, Prefix: "web"},
+			{Name: "old", Kind: config.SSE, URL: "http://127.0.0.1:1/sse"},
 		},
 		Ferry: config.Ferry{Separator: "-", Builtins: []config.Server{
 			{Name: "time", Kind: config.Builtin, Command: "time", Args: []string{"UTC"}},
@@ -380,7 +381,7 @@ func TestOpen(t *testing.T) {
 	for _, s := range g.Status() {
 		states[s.Name] = s.State
 	}
-	want := map[string]host.State{"child": host.Ready, "time": host.Ready, "files": host.Ready, "web": host.Failed}
+	want := map[string]host.State{"child": host.Ready, "time": host.Ready, "files": host.Ready, "web": host.Failed, "old": host.Failed}
 	if !maps.Equal(states, want) {
 		t.Errorf("status = %v, want %v", g.Status(), want)
 	}
@@ -415,7 +416,6 @@ func TestOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]config.Server{
-		"sse":          {Name: "x", Kind: config.SSE, URL: "http://h/"},
 		"kind":         {Name: "x", Kind: "?"},
 		"builtin":      {Name: "x", Kind: config.Builtin, Command: "nothing"},
 		"clock":        {Name: "x", Kind: config.Builtin, Command: "clock", Args: []string{"No/Where"}},

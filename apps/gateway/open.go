@@ -58,6 +58,10 @@ func mount(h *host.Host, cfg *config.Config, own *builtins, log *slog.Logger) er
 	return errors.Join(problems...)
 }
 
+// errSSE is the state of servers of a kind that files may well have. It must not
+// keep the others from being served.
+var errSSE = errors.New("the older HTTP+SSE transport is not supported; most servers offer streamable HTTP at another URL")
+
 // reach makes the transport of an entry.
 func reach(s *config.Server, dir string, own *builtins, log *slog.Logger) (transport.Transport, error) {
 	switch s.Kind {
@@ -75,7 +79,7 @@ func reach(s *config.Server, dir string, own *builtins, log *slog.Logger) (trans
 		}
 		return httpclient.New(s.URL, &httpclient.Options{Header: header}), nil
 	case config.SSE:
-		return nil, errors.New("the older HTTP+SSE transport is not supported; most servers offer streamable HTTP at another URL")
+		return transport.Dial(func(context.Context) (transport.Conn, error) { return nil, errSSE }), nil
 	default:
 		return nil, fmt.Errorf("unknown kind %q", s.Kind)
 	}
