@@ -136,7 +136,10 @@ func TestTypedCalls(t *testing.T) {
 // TestAnswers looks at how answers that are not results come back.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	protocol := func(err error) bool { _, ok := errors.AsType[*client.ProtocolError](err); return ok && !client.IsRemote(err) }
+	protocol := func(err error) bool {
+		_, ok := errors.AsType[*client.ProtocolError](err)
+		return ok && !client.IsRemote(err)
+	}
 	input := func(err error) bool {
 		e, ok := errors.AsType[*client.InputRequiredError](err)
 		return ok && *e.Result.RequestState == "s" && e.Method == mcp.MethodToolsCall

@@ -33,12 +33,13 @@ type Session struct {
 	cancelling slots // requests of ours being given up
 	inbox      inbox
 	ids        atomic.Int64
-	closing    sync.Once
-	closeErr   error // of Close
+	closed     chan struct{} // closed when Close has done its work
+	closeErr   error         // of Close, valid when closed is closed
 
 	mu      sync.Mutex
 	link    *link // the connection in use
 	err     error // why the session is over
+	closing bool  // Close was called
 	renewal *renewal
 	watched map[jsonrpc.ID]*progressWatch // by progress token
 
@@ -53,6 +54,7 @@ func newSession(ctx context.Context, c *Client, t transport.Transport) *Session 
 		transport:  t,
 		log:        c.log,
 		done:       make(chan struct{}),
+		closed:     make(chan struct{}),
 		serving:    make(slots, maxServing),
 		refusing:   make(slots, maxServing),
 		cancelling: make(slots, maxServing),
@@ -119,10 +121,16 @@ func (s *Session) end(reason error) error {
 // longer than a second for hooks that do not return. It may be called more than
 // once and returns the same each time.
 func (s *Session) Close() error {
-	s.closing.Do(func() {
+	s.mu.Lock()
+	first := !s.closing
+	s.closing = true
+	s.mu.Unlock()
+	if first {
 		s.closeErr = s.end(ErrClosed)
 		s.tasks.stop(closeTime)
-	})
+		close(s.closed)
+	}
+	<-s.closed
 	return s.closeErr
 }
 
