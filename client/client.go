@@ -53,7 +53,7 @@ func (c *Client) Connect(ctx context.Context, t transport.Transport) (*Session, 
 			n.note("connect", err)
 		}
 		n.close()
-		sess.end(err)
+		_ = sess.end(err)
 		sess.tasks.stop(closeTime)
 		return nil, &ConnectError{Tried: n.tried}
 	}

@@ -265,8 +265,8 @@ func refusal(status, code int, data string) transport.Response {
 	return transport.Response{Status: status, Message: jsonrpc.Message{Error: e}}
 }
 
-// A badStatus is an answer without a message.
-type badStatus int
+// A badStatusError is an answer without a message.
+type badStatusError int
 
-func (e badStatus) Error() string   { return fmt.Sprintf("status %d", int(e)) }
-func (e badStatus) HTTPStatus() int { return int(e) }
+func (e badStatusError) Error() string   { return fmt.Sprintf("status %d", int(e)) }
+func (e badStatusError) HTTPStatus() int { return int(e) }

@@ -52,9 +52,8 @@ func (f *metaFields) splice(params any, token jsonrpc.ID) (stdjson.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	theirs, found := json.Member(object, metaMember)
-	if found {
-		return f.merge(object, theirs, token)
+	if _, found := json.Member(object, metaMember); found {
+		return f.merge(object, token)
 	}
 	out := make([]byte, 0, len(f.rendered)+len(object)+64)
 	out = append(out, `{"_meta":{`...)
@@ -71,13 +70,13 @@ func (f *metaFields) splice(params any, token jsonrpc.ID) (stdjson.RawMessage, e
 }
 
 // merge is splice for params with metadata of their own.
-func (f *metaFields) merge(object, theirs []byte, token jsonrpc.ID) (stdjson.RawMessage, error) {
+func (f *metaFields) merge(object []byte, token jsonrpc.ID) (stdjson.RawMessage, error) {
 	// The object is put together anew, so it has to be valid beforehand.
 	object, err := json.Compact(object)
 	if err != nil {
 		return nil, err
 	}
-	theirs, _ = json.Member(object, metaMember)
+	theirs, _ := json.Member(object, metaMember)
 	if len(theirs) == 0 || theirs[0] != '{' && string(theirs) != "null" {
 		return nil, errors.New("_meta is not an object")
 	}

@@ -206,24 +206,24 @@ func TestProbeHTTP(t *testing.T) {
 		{"200, other result", ok(`{"tools":[]}`), nil, r4, ""},
 		{"200, error", refusal(200, -32601, ""), nil, r4, ""},
 		{"200, stateless error", refusal(200, -32022, `{"supported":["2025-06-18"]}`), nil, r3, ""},
-		{"200, no message", transport.Response{}, badStatus(200), r4, ""},
+		{"200, no message", transport.Response{}, badStatusError(200), r4, ""},
 		{"400, unsupported version", refusal(400, -32022, `{"supported":["2025-03-26","2025-06-18"]}`), nil, r3, ""},
 		{"400, header mismatch", refusal(400, -32020, ""), nil, "", "-32020"},
 		{"400, capability", refusal(400, -32021, ""), nil, "", "-32021"},
 		{"404, method not found", refusal(404, -32601, ""), nil, r5, ""},
 		{"404, empty", transport.Response{Status: 404}, nil, r4, ""},
-		{"404, text", transport.Response{}, badStatus(404), r4, ""},
-		{"400, text", transport.Response{}, badStatus(400), r4, ""},
+		{"404, text", transport.Response{}, badStatusError(404), r4, ""},
+		{"400, text", transport.Response{}, badStatusError(400), r4, ""},
 		{"400, -32000", refusal(400, -32000, ""), nil, r4, ""},
 		{"400, -32602", refusal(400, -32602, ""), nil, r4, ""},
-		{"405", transport.Response{}, badStatus(405), r4, ""},
-		{"422", transport.Response{}, badStatus(422), r4, ""},
-		{"401", transport.Response{}, badStatus(401), "", "401"},
+		{"405", transport.Response{}, badStatusError(405), r4, ""},
+		{"422", transport.Response{}, badStatusError(422), r4, ""},
+		{"401", transport.Response{}, badStatusError(401), "", "401"},
 		{"401 in the response", transport.Response{Status: 401}, nil, "", "401"},
 		{"403", refusal(403, -32601, ""), nil, "", "-32601"},
-		{"500", transport.Response{}, badStatus(500), "", "500"},
+		{"500", transport.Response{}, badStatusError(500), "", "500"},
 		{"503", refusal(503, -32603, ""), nil, "", "-32603"},
-		{"302", transport.Response{}, badStatus(302), "", "302"},
+		{"302", transport.Response{}, badStatusError(302), "", "302"},
 		{"network", transport.Response{}, network, "", "connection refused"},
 		{"unreadable", transport.Response{}, &transport.MalformedError{Problem: "rubbish"}, r4, ""},
 	}
@@ -267,17 +267,17 @@ func TestHTTPInitializeFails(t *testing.T) {
 		err  error
 		sse  bool // the error says what else could be tried
 	}{
-		{"405", transport.Response{}, badStatus(405), true},
+		{"405", transport.Response{}, badStatusError(405), true},
 		{"404 in the response", transport.Response{Status: 404}, nil, true},
 		{"400 with an error", refusal(400, -32000, ""), nil, true},
 		{"400, stateless error", refusal(400, -32020, ""), nil, false},
-		{"500", transport.Response{}, badStatus(500), false},
+		{"500", transport.Response{}, badStatusError(500), false},
 	}
 	for _, test := range tests {
 		bubble(t, test.name, func(t *testing.T) {
 			via := &fakeHTTP{answer: func(m *transport.Outgoing) (transport.Response, error) {
 				if m.Method == mcp.MethodServerDiscover {
-					return transport.Response{}, badStatus(400)
+					return transport.Response{}, badStatusError(400)
 				}
 				return test.resp, test.err
 			}}

@@ -27,7 +27,7 @@ type forgetful struct {
 func (f *forgetful) answer(m *transport.Outgoing) (transport.Response, error) {
 	switch {
 	case m.Method == mcp.MethodInitialize && f.refuses.Load():
-		return transport.Response{}, badStatus(503)
+		return transport.Response{}, badStatusError(503)
 	case m.Method == mcp.MethodInitialize:
 		f.lost.Store(false)
 		return ok(greeting(r4)), nil
@@ -161,7 +161,7 @@ func TestRenewal(t *testing.T) {
 func TestMidwayRefusals(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func() (transport.Response, error){
-		"error":    func() (transport.Response, error) { return transport.Response{}, badStatus(500) },
+		"error":    func() (transport.Response, error) { return transport.Response{}, badStatusError(500) },
 		"response": func() (transport.Response, error) { return transport.Response{Status: 500}, nil },
 	} {
 		bubble(t, name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestStandingStream(t *testing.T) {
 		{"ended", nil, 4},
 		{"broken", errors.New("broken"), 4},
 		{"none", errors.ErrUnsupported, 1},
-		{"refused", badStatus(404), 1},
+		{"refused", badStatusError(404), 1},
 		{"session lost", transport.ErrSessionLost, 1},
 	}
 	for _, test := range tests {

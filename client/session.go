@@ -67,18 +67,17 @@ func newSession(ctx context.Context, c *Client, t transport.Transport) *Session 
 }
 
 // adopt takes a link that the negotiation is done with into use.
-func (s *Session) adopt(l *link) (old *link) {
+func (s *Session) adopt(l *link) {
 	s.mu.Lock()
-	old, s.link = s.link, l
+	s.link = l
 	over := s.err != nil
 	s.mu.Unlock()
 	if over {
 		_ = l.close()
-		return old
+		return
 	}
 	s.tasks.start(func() { s.guard(l) })
 	l.listen()
-	return old
 }
 
 // guard ends the session when the connection in use is lost. A lost session is
