@@ -88,13 +88,15 @@ func (x *exchange) rewindLocked() {
 
 // quiet is called when nothing was sent for a while.
 func (x *exchange) quiet() {
-	x.mu.Lock()
+	if !x.mu.TryLock() {
+		return // whoever holds it is writing
+	}
 	defer x.mu.Unlock()
 	if x.finished || x.failed != nil {
 		return
 	}
 	if x.openLocked() == nil {
-		x.checkLocked(x.comment())
+		_ = x.checkLocked(x.comment())
 	}
 	x.rewindLocked()
 }
@@ -111,10 +113,10 @@ func (x *exchange) related(frame []byte) error {
 	if err == nil {
 		err = x.checkLocked(x.event(frame))
 	}
+	x.rewindLocked()
 	if x.keepsGoing {
 		return nil // the handler must not take it for a cancellation
 	}
-	x.rewindLocked()
 	return err
 }
 
@@ -226,8 +228,8 @@ func (x *exchange) recycle() {
 		x.h.sessions.leave()
 	}
 	x.writer.finish()
-	if x.watched {
-		return // the timer has fired: its function may still come
+	if x.watched || x.streaming {
+		return // the timer has fired, or may have: its function may still come
 	}
 	*x = exchange{h: x.h, sink: x.sink, timer: x.timer}
 	x.h.exchanges.Put(x)

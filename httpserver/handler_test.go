@@ -99,7 +99,7 @@ func start(t testing.TB, opts *httpserver.Options) *endpoint {
 }
 
 // A header is written as "Name: value" lines; "Name:" alone removes the default.
-func request(t testing.TB, ctx context.Context, method, url, header, body string) *http.Request {
+func request(ctx context.Context, t testing.TB, method, url, header, body string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
@@ -138,7 +138,7 @@ type answer struct {
 
 func (e *endpoint) do(method, header, body string) answer {
 	e.t.Helper()
-	res, err := http.DefaultClient.Do(request(e.t, e.t.Context(), method, e.url, header, body))
+	res, err := http.DefaultClient.Do(request(e.t.Context(), e.t, method, e.url, header, body))
 	if err != nil {
 		e.t.Fatalf("%s %s: %v", method, body, err)
 	}
@@ -203,12 +203,12 @@ func (e *endpoint) open(method, header, body string) *stream {
 	e.t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(e.t.Context()))
 	e.t.Cleanup(cancel)
-	res, err := http.DefaultClient.Do(request(e.t, ctx, method, e.url, header, body))
+	res, err := http.DefaultClient.Do(request(ctx, e.t, method, e.url, header, body))
 	if err != nil {
 		e.t.Fatalf("%s %s: %v", method, body, err)
 	}
 	e.t.Cleanup(func() { _ = res.Body.Close() })
-	if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || got != "text/event-stream" {
+	if got := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || got != "text/event-stream" {
 		raw, _ := io.ReadAll(res.Body)
 		e.t.Fatalf("%s %s: %d %s %s", method, body, res.StatusCode, got, raw)
 	}
@@ -235,4 +235,3 @@ func (s *stream) want(part string) {
 		s.t.Fatalf("line %q, want one with %q", got, part)
 	}
 }
-

@@ -69,7 +69,7 @@ var modernTests = []struct {
 	{"only events, an error status", statelessHeader("x") + "Accept: text/event-stream", statelessCall("1", "echo", `{}`), 400, -32020, ""},
 	{"listen needs events", v + "Mcp-Method: subscriptions/listen\nAccept: application/json", statelessRequest("subscriptions/listen", `"notifications":{},`), 406, -32600, ""},
 	{"a big answer", statelessHeader("big"), statelessCall("1", "big", `{}`), 200, 0, strings.Repeat("x", 300_000)},
-	{"a big body", statelessHeader("echo"), statelessCall("1", "echo", `{"text":"` + strings.Repeat("y", 200_000) + `"}`), 200, 0, strings.Repeat("y", 200_000)},
+	{"a big body", statelessHeader("echo"), statelessCall("1", "echo", `{"text":"`+strings.Repeat("y", 200_000)+`"}`), 200, 0, strings.Repeat("y", 200_000)},
 	{"no JSON", v, `{`, 400, -32700, ""},
 	{"no JSON-RPC", v, `{"jsonrpc":"1.0","id":7,"method":"x"}`, 400, -32600, `"id":7`},
 	{"a malformed response", v, `{"jsonrpc":"2.0","id":7,"result":1,"error":1}`, 400, -32600, ""},
@@ -257,7 +257,7 @@ func TestBodyLimit(t *testing.T) {
 	if a := e.post("", ping+" "); a.status != http.StatusRequestEntityTooLarge || a.code() != -32600 {
 		t.Errorf("one byte more: %d %s", a.status, a.body)
 	}
-	r := request(t, t.Context(), "POST", e.url, "", ping+" ")
+	r := request(t.Context(), t, "POST", e.url, "", ping+" ")
 	r.ContentLength = -1
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -267,9 +267,9 @@ func TestBodyLimit(t *testing.T) {
 	if res.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("one byte more, unannounced: %d", res.StatusCode)
 	}
-	r = request(t, t.Context(), "POST", e.url, "", ping)
+	r = request(t.Context(), t, "POST", e.url, "", ping)
 	r.ContentLength = -1
-	if res, err = http.DefaultClient.Do(r); err != nil || res.StatusCode != 400 {
+	if res, err = http.DefaultClient.Do(r); err != nil || res.StatusCode != http.StatusBadRequest {
 		t.Errorf("just the limit, unannounced: %v %v", res, err)
 	}
 	_ = res.Body.Close()
