@@ -2,7 +2,7 @@
 # and `make interop` (node, for the suites that talk to other implementations).
 # Tools are built at the versions below into .tools; nothing is installed outside.
 
-MODULES  := . apps bench
+MODULES  := . apps bench interop
 SYSTEMS  := linux darwin windows
 FUZZTIME ?= 20s
 COVER    ?= 85

@@ -43,6 +43,7 @@ var imports = []archtest.Rule{
 	// Programs. They are modules of their own and see what any user sees.
 	{Package: "apps/...", Layer: 6, Public: true, Below: 6, Also: []string{"apps/..."}},
 	{Package: "bench/...", Layer: 6, Public: true, Below: 6, Also: []string{"bench/..."}},
+	{Package: "interop/...", Layer: 6, Public: true, Below: 6, Also: []string{"interop/..."}},
 
 	// Helpers of tests, which nothing but tests imports.
 	{Package: "internal/archtest", Layer: 9},

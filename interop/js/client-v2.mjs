@@ -1,0 +1,41 @@
+// A client of the second generation:
+//
+//	node client-v2.mjs legacy|legacy:REVISION|auto|REVISION URL | COMMAND [ARG...]
+import { Client, LOG_LEVEL_META_KEY, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { finish, limit, report } from './report.mjs';
+
+finish(async () => {
+    const [era, target, ...args] = process.argv.slice(2);
+    const transport = target.startsWith('http:')
+        ? new StreamableHTTPClientTransport(new URL(target))
+        : new StdioClientTransport({ command: target, args });
+    const [mode, only] = era.split(':');
+    const client = new Client({ name: 'v2', version: '1.0.0' }, {
+        versionNegotiation: { mode: mode === 'legacy' || mode === 'auto' ? mode : { pin: mode } },
+        ...(only && { supportedProtocolVersions: [only] }),
+    });
+    await client.connect(transport, { timeout: 10_000 });
+    const modern = client.getProtocolEra() === 'modern';
+    const callTool = (params, options) => client.callTool(params, { timeout: 10_000, ...options });
+    const steps = await report({
+        client,
+        callTool,
+        revision: () => client.getNegotiatedProtocolVersion(),
+        code: err => (err instanceof ProtocolError ? `error ${err.code}` : String(err)),
+        next: method => limit(new Promise(resolve => client.setNotificationHandler(method, n => resolve(n.params))), method),
+        talk: async level => {
+            if (!modern) await client.setLoggingLevel(level);
+            await callTool({ name: 'talk', arguments: {}, ...(modern && { _meta: { [LOG_LEVEL_META_KEY]: level } }) });
+        },
+        listen: async () => {
+            if (!modern) return async () => {};
+            const subscription = await client.listen({ toolsListChanged: true });
+            return () => subscription.close();
+        },
+        ping: () => (modern ? client.discover() : client.ping()),
+    });
+    if (!modern) await transport.terminateSession?.();
+    await client.close();
+    return steps;
+});

@@ -1,0 +1,69 @@
+// A server of the first generation: node server-v1.mjs stdio|http
+// Over HTTP it has sessions and streams that can be resumed.
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
+import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { listen, register } from './features.mjs';
+
+function newServer() {
+    const server = new McpServer({ name: 'everything', version: '1.0.0' }, {
+        instructions: 'Call what you like.', capabilities: { logging: {} },
+    });
+    register(server, {
+        ResourceTemplate,
+        completable,
+        args: shape => shape,
+        notFound: uri => new McpError(-32002, `not found: ${uri}`, { uri }),
+        grow: s => s.registerTool('grown', {}, () => ({ content: [] })),
+        context: extra => ({
+            signal: extra.signal,
+            progressToken: extra._meta?.progressToken,
+            notify: n => extra.sendNotification(n),
+            log: (level, data, logger) => extra.sendNotification({ method: 'notifications/message', params: { level, logger, data } }),
+        }),
+    });
+    return server;
+}
+
+if (process.argv[2] === 'stdio') {
+    await newServer().connect(new StdioServerTransport());
+} else {
+    const sessions = new Map();
+    listen(createServer(async (req, res) => {
+        const id = req.headers['mcp-session-id'];
+        let transport = sessions.get(id);
+        if (id && !transport) return res.writeHead(404).end();
+        if (!transport) {
+            transport = new StreamableHTTPServerTransport({
+                sessionIdGenerator: randomUUID,
+                eventStore: newStore(),
+                onsessioninitialized: fresh => sessions.set(fresh, transport),
+            });
+            transport.onclose = () => sessions.delete(transport.sessionId);
+            await newServer().connect(transport);
+        }
+        await transport.handleRequest(req, res);
+    }));
+}
+
+// newStore keeps the events of a session's streams, so that each has an id.
+function newStore() {
+    const events = [];
+    return {
+        async storeEvent(stream, message) {
+            return `${stream}/${events.push({ stream, message })}`;
+        },
+        async replayEventsAfter(last, { send }) {
+            const at = last.lastIndexOf('/');
+            const stream = last.slice(0, at);
+            for (let i = Number(last.slice(at + 1)); i < events.length; i++) {
+                if (events[i].stream === stream) await send(`${stream}/${i + 1}`, events[i].message);
+            }
+            return stream;
+        },
+    };
+}

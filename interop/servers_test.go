@@ -1,0 +1,81 @@
+package interop_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ferrymcp/ferry/client"
+	"github.com/ferrymcp/ferry/httpclient"
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// theirServers are the servers of others that offer everything.
+var theirServers = []struct {
+	name    string
+	args    []string // of node, after the folder
+	carrier string
+	speaks  []string
+}{
+	{first, []string{"server-v1.mjs", "stdio"}, "stdio", legacy},
+	{first, []string{"server-v1.mjs", "http"}, "HTTP with sessions", legacy},
+	{twin, []string{"server-v2.mjs", "stdio"}, "stdio", all},
+	{twin, []string{"server-v2.mjs", "http"}, "HTTP", all},
+	{twin, []string{"server-v2.mjs", "sessions"}, "HTTP with sessions", legacy},
+}
+
+// reach returns a transport to a server in js.
+func reach(t *testing.T, args []string) transport.Transport {
+	t.Helper()
+	args = append([]string{script(t, args[0])}, args[1:]...)
+	if args[1] == "stdio" {
+		return node(t, args...)
+	}
+	return httpclient.New(start(t, nil, "node", args...), nil)
+}
+
+// TestServers lets our client talk to the servers of others: it finds out by
+// itself what they speak, and can be told.
+func TestServers(t *testing.T) {
+	need(t)
+	for _, s := range theirServers {
+		for _, asked := range append([]string{""}, s.speaks...) {
+			m := meeting{ferry, s.name, s.carrier, asked, asked}
+			if asked == "" {
+				m.asked, m.revision = "automatic", s.speaks[len(s.speaks)-1]
+			}
+			t.Run(short(s.name)+"/"+s.carrier+"/"+m.asked, func(t *testing.T) {
+				t.Parallel()
+				v := visit(t, reach(t, s.args), asked)
+				judge(t, m, v.tour(t.Context()), everythingReport(m.revision))
+			})
+		}
+	}
+}
+
+// TestServersThatCannot insists on the stateless revision with servers that do
+// not speak it.
+func TestServersThatCannot(t *testing.T) {
+	need(t)
+	for _, s := range theirServers {
+		if s.speaks[len(s.speaks)-1] == r5 {
+			continue
+		}
+		t.Run(short(s.name)+"/"+s.carrier, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			c := client.New(mcp.Implementation{Name: "interop", Version: "1.0.0"}, &client.Options{Revision: r5})
+			sess, err := c.Connect(ctx, reach(t, s.args))
+			if err == nil {
+				sess.Close()
+				t.Fatalf("connected, in revision %s", sess.Revision())
+			}
+			if _, ok := errors.AsType[*client.VersionError](err); !ok {
+				t.Errorf("got %v, want a VersionError", err)
+			}
+		})
+	}
+}
