@@ -46,7 +46,7 @@ func TestCancellation(t *testing.T) {
 		for range 50 {
 			d.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{` + params + `}}`)
 			d.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{` + params + `}}`)
-			code(t, d.read(), jsonrpc.CodeInvalidRequest) // in use
+			code(t, d.read(), jsonrpc.CodeInvalidRequest)                                             // in use
 			d.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"7"}}`) // another id
 			d.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"bored"}}`)
 			d.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}`)

@@ -1,0 +1,105 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/server"
+	"github.com/ferrymcp/ferry/transport"
+)
+
+func add(_ context.Context, _ *server.Call, in addIn) (addOut, error) {
+	return addOut{Sum: in.A + in.B}, nil
+}
+
+func ExampleNew() {
+	srv := server.New(mcp.Implementation{Name: "calculator", Version: "1.0.0"}, &server.Options{
+		Instructions: "Use add for sums.",
+	})
+	defer srv.Close()
+	fmt.Println(srv.Info().Name)
+	// Output: calculator
+}
+
+func ExampleAddTool() {
+	type args struct {
+		Name string `json:"name" jsonschema:"who to greet"`
+	}
+	srv := server.New(mcp.Implementation{Name: "greeter", Version: "1.0.0"}, nil)
+	server.AddTool(srv, mcp.Tool{Name: "greet", Description: "Greet somebody."},
+		func(_ context.Context, _ *server.Call, in args) (string, error) {
+			if in.Name == "" {
+				return "", fmt.Errorf("a name is needed") // the model reads this
+			}
+			return "Hello, " + in.Name + "!", nil
+		})
+	fmt.Println(exchange(srv, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}`))
+	// Output: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Hello, Ada!"}]}}
+}
+
+// ServeConn serves any connection; a program that a host launches calls
+// ServeStdio instead.
+func ExampleServer_ServeConn() {
+	srv := server.New(mcp.Implementation{Name: "calculator", Version: "1.0.0"}, nil)
+	server.AddTool(srv, mcp.Tool{Name: "add"}, add)
+
+	client, conn := transport.Pipe()
+	done := make(chan error)
+	go func() { done <- srv.ServeConn(context.Background(), conn) }()
+
+	_ = client.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	answer, _ := client.Read()
+	fmt.Println(string(answer))
+
+	_ = client.Close()
+	fmt.Println(<-done)
+	// Output:
+	// {"jsonrpc":"2.0","id":1,"result":{}}
+	// <nil>
+}
+
+func ExampleServer_AddResourceTemplate() {
+	srv := server.New(mcp.Implementation{Name: "users", Version: "1.0.0"}, nil)
+	srv.AddResourceTemplate(mcp.ResourceTemplate{URITemplate: "users://{id}", Name: "user"},
+		func(_ context.Context, _ *server.Call, uri string, vars map[string]string) (*mcp.ReadResourceResult, error) {
+			if vars["id"] != "7" {
+				return nil, &mcp.ResourceNotFoundError{URI: uri}
+			}
+			return &mcp.ReadResourceResult{Contents: []mcp.ResourceContents{mcp.TextResource(uri, "text/plain", "Ada")}}, nil
+		})
+	fmt.Println(exchange(srv, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"users://7"}}`))
+	// Output: {"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"users://7","mimeType":"text/plain","text":"Ada"}]}}
+}
+
+func ExampleServer_Use() {
+	srv := server.New(mcp.Implementation{Name: "greeter", Version: "1.0.0"}, nil)
+	srv.Use(func(next server.Handler) server.Handler {
+		return func(ctx context.Context, c *server.Call) (any, error) {
+			if !strings.HasPrefix(c.Method, "notifications/") {
+				fmt.Println("asked for", c.Method)
+			}
+			return next(ctx, c)
+		}
+	})
+	fmt.Println(exchange(srv, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	// Output:
+	// asked for initialize
+	// asked for tools/list
+	// {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
+}
+
+// exchange opens a session, sends one request and returns the answer.
+func exchange(srv *server.Server, request string) string {
+	client, conn := transport.Pipe()
+	done := make(chan error)
+	go func() { done <- srv.ServeConn(context.Background(), conn) }()
+	_ = client.Write([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`))
+	_, _ = client.Read()
+	_ = client.Write([]byte(request))
+	answer, _ := client.Read()
+	_ = client.Close()
+	<-done
+	return string(answer)
+}

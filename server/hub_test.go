@@ -1,0 +1,237 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/server"
+)
+
+func addTool(srv *server.Server, name string) {
+	srv.AddRawTool(mcp.Tool{Name: name}, func(context.Context, *server.Call) (any, error) { return nil, nil })
+}
+
+func TestListChangesOfSessions(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, nil)
+	d := talk(t, srv)
+	addTool(srv, "early") // nobody is told before the handshake has ended
+	d.ask("initialize", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}`)
+	addTool(srv, "also-early")
+	d.ask("ping", "")
+	d.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	d.ask("ping", "")
+	addTool(srv, "late")
+	d.want(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	srv.RemoveTools("nope") // no change
+	srv.AddPrompt(mcp.Prompt{Name: "p"}, func(context.Context, *server.Call, map[string]string) (*mcp.GetPromptResult, error) { return nil, nil })
+	d.want(`{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`)
+	srv.AddResource(mcp.Resource{URI: "a:b", Name: "n"}, contents(""))
+	d.want(`{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`)
+
+	code(t, d.ask("resources/subscribe", `"uri":"x:y"`), mcp.CodeResourceNotFound)
+	code(t, d.ask("resources/subscribe", ``), jsonrpc.CodeInvalidParams)
+	code(t, d.ask("resources/subscribe", `"uri":7`), jsonrpc.CodeInvalidParams)
+	code(t, d.ask("resources/unsubscribe", `"uri":7`), jsonrpc.CodeInvalidParams)
+	result[mcp.EmptyResult](t, d.ask("resources/subscribe", `"uri":"a:b"`))
+	srv.ResourceUpdated("a:c")
+	srv.ResourceUpdated("a:b")
+	d.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b"}}`)
+	result[mcp.EmptyResult](t, d.ask("resources/unsubscribe", `"uri":"a:b"`))
+	srv.ResourceUpdated("a:b")
+	d.ask("ping", "")
+}
+
+// A slow subscriber hears once of many changes, and nobody waits for it.
+func TestChangesAreCoalesced(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, nil)
+	hold, got := make(chan struct{}), make(chan string, 2000)
+	sess := srv.NewSession(func(frame []byte) error {
+		got <- string(frame)
+		<-hold
+		return nil
+	})
+	serve(t, srv, sess, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
+	serve(t, srv, sess, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	addTool(srv, "t")
+	<-got // being written, slowly
+	for i := range 1000 {
+		addTool(srv, fmt.Sprint("t", i))
+	}
+	close(hold)
+	<-got
+	sess.Close()
+	sess.Close()
+	addTool(srv, "last")
+	if len(got) != 0 {
+		t.Errorf("%d notifications more, want one for all", len(got))
+	}
+	if r := serve(t, srv, sess, `{"jsonrpc":"2.0","id":2,"method":"ping"}`); r.Error == nil {
+		t.Error("a closed session answers")
+	}
+}
+
+// serve hands a message to a session.
+func serve(t *testing.T, srv *server.Server, sess *server.Session, line string) *server.Response {
+	t.Helper()
+	m, err := jsonrpc.Decode([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rq, err := srv.Decode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sess.Serve(t.Context(), rq, func([]byte) error { return nil })
+}
+
+func TestSubscriberWhoseSinkFails(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, nil)
+	var mu sync.Mutex
+	calls := make(chan struct{}, 10)
+	sess := srv.NewSession(func([]byte) error {
+		mu.Lock()
+		defer mu.Unlock()
+		calls <- struct{}{}
+		return context.Canceled
+	})
+	defer sess.Close()
+	serve(t, srv, sess, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
+	serve(t, srv, sess, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	addTool(srv, "a")
+	<-calls
+	addTool(srv, "b")
+	if sess.Revision() != "2025-11-25" || !sess.Ready() || sess.Batches() {
+		t.Errorf("session of %s, ready: %v, batches: %v", sess.Revision(), sess.Ready(), sess.Batches())
+	}
+}
+
+func TestListen(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, nil)
+	srv.AddResource(mcp.Resource{URI: "a:b", Name: "n"}, contents(""))
+	d := talk(t, srv)
+	code(t, d.askModern("subscriptions/listen", `"notifications":7`), jsonrpc.CodeInvalidParams)
+	for i := range 100 { // a change right after the acknowledgement is told
+		id := fmt.Sprintf(`"s%d"`, i)
+		tag := `"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}`
+		d.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,
+			"promptsListChanged":true,"resourceSubscriptions":["a:b","a:b","x:y"]},` + modernMeta + `}}`)
+		d.want(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{` + tag +
+			`,"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a:b"]}}}`)
+		srv.ResourceUpdated("a:b")
+		d.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b",` + tag + `}}`)
+		addTool(srv, "t")
+		d.want(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + tag + `}}`)
+		srv.AddResource(mcp.Resource{URI: "a:c", Name: "n"}, contents("")) // not asked for
+		d.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,` + modernMeta + `}}`)
+		d.askModern("server/discover", "")
+	}
+	d.send(`{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{},` + modernMeta + `}}`)
+	d.read()
+	_ = srv.Close()
+	d.want(`{"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":7,
+		"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1.0.0"}}}}`)
+}
+
+func TestLogging(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, nil)
+	server.AddTool(srv, mcp.Tool{Name: "log"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
+		if err := c.Log(ctx, mcp.LevelError, "l", func() {}); err == nil && c.ClientInfo().Name == "c" {
+			return "", fmt.Errorf("a function was logged")
+		}
+		return "", c.Log(ctx, mcp.LevelNotice, "l", map[string]int{"a": 1})
+	})
+	d := talk(t, srv)
+	d.open("2025-11-25")
+	call := func(meta string, logged bool) {
+		t.Helper()
+		d.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"log"` + meta + `}}`)
+		if logged {
+			d.want(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"notice","logger":"l","data":{"a":1}}}`)
+		}
+		if m := d.read(); m.Error != nil || strings.Contains(string(m.Result), "isError") {
+			t.Errorf("got %s %v", m.Result, m.Error)
+		}
+	}
+	call("", true) // info is the default
+	for level, logged := range map[string]bool{"error": false, "notice": true, "debug": true} {
+		result[mcp.EmptyResult](t, d.ask("logging/setLevel", `"level":"`+level+`"`))
+		call("", logged)
+		asked := strings.Replace(modernMeta, `{"io`, `{"io.modelcontextprotocol/logLevel":"`+level+`","io`, 1)
+		call(","+asked, logged)
+	}
+	call(","+modernMeta, false)
+	code(t, d.ask("logging/setLevel", `"level":"loud"`), jsonrpc.CodeInvalidParams)
+	code(t, d.ask("logging/setLevel", `"level":5`), jsonrpc.CodeInvalidParams)
+}
+
+// What a handler sends after it has returned is dropped.
+func TestProgressAfterTheResult(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, nil)
+	var late *server.Call
+	server.AddTool(srv, mcp.Tool{Name: "late"}, func(_ context.Context, c *server.Call, _ struct{}) (string, error) {
+		late = c
+		var level string
+		if ok, err := c.Meta().Get("level", &level); !ok || err != nil || c.Arguments() != nil || c.Session() == nil || c.ClientCapabilities().Roots != nil || len(c.Params()) == 0 {
+			return "", fmt.Errorf("meta %v, arguments %s", c.Meta(), c.Arguments())
+		}
+		return "", nil
+	})
+	d := talk(t, srv)
+	d.open("2024-11-05")
+	if r := result[mcp.CallToolResult](t, d.ask("tools/call", `"name":"late","_meta":{"progressToken":"p","level":"x"}`)); r.IsError {
+		t.Errorf("got %+v", r)
+	}
+	if err := late.Progress(t.Context(), 1, 2, "m"); err != nil {
+		t.Errorf("Progress: %v", err)
+	}
+	if err := late.Notify(t.Context(), "x/y", json.RawMessage(`{}`)); err != nil {
+		t.Errorf("Notify: %v", err)
+	}
+	if err := late.Notify(t.Context(), "x/y", 5); err == nil {
+		t.Error("Notify accepted parameters that are no object")
+	}
+	d.ask("ping", "")
+}
+
+func TestStatelessCaller(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, nil)
+	for name, want := range map[string]string{"": "2025-03-26", "2025-06-18": "2025-06-18", "2026-07-28": "", "x": ""} {
+		sess, ok := srv.Stateless(name)
+		if ok != (want != "") {
+			t.Errorf("Stateless(%q) = %v", name, ok)
+		}
+		if !ok {
+			continue
+		}
+		if got := sess.Revision(); got != want {
+			t.Errorf("Stateless(%q) speaks %s, want %s", name, got, want)
+		}
+		for range 2 { // not remembered, so it may come again
+			if r := serve(t, srv, sess, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`); r.Error != nil {
+				t.Errorf("initialize: %v", r.Error)
+			}
+		}
+		if r := serve(t, srv, sess, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); r.Error != nil {
+			t.Errorf("tools/list: %v", r.Error)
+		}
+		if r := serve(t, srv, sess, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a:b"}}`); r.Error == nil {
+			t.Error("there is a session to subscribe")
+		}
+	}
+	if err := server.MissingMeta(); err.Code != jsonrpc.CodeInvalidParams {
+		t.Errorf("MissingMeta() = %v", err)
+	}
+}
