@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -156,6 +157,20 @@ func start(t *testing.T, env []string, program string, args ...string) string {
 		t.Fatalf("%s %s printed nothing", program, args)
 		return ""
 	}
+}
+
+// waitForPort returns when somebody listens at a port of this machine.
+func waitForPort(t *testing.T, port string) {
+	t.Helper()
+	for range 100 {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			conn.Close()
+			return
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	t.Fatalf("nobody listens at port %s", port)
 }
 
 // logWriter shows output in the log of a test.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,7 +32,8 @@ func visit(t *testing.T, via transport.Transport, revision string) *visitor {
 	t.Helper()
 	v := &visitor{heard: map[string]chan json.RawMessage{}}
 	for _, method := range []string{
-		mcp.NotificationMessage, mcp.NotificationToolsListChanged, mcp.NotificationSubscriptionsAcknowledged,
+		mcp.NotificationMessage, mcp.NotificationToolsListChanged,
+		mcp.NotificationResourcesUpdated, mcp.NotificationSubscriptionsAcknowledged,
 	} {
 		v.heard[method] = make(chan json.RawMessage, 16)
 	}
@@ -236,23 +238,11 @@ func (v *visitor) log(ctx context.Context) (string, error) {
 }
 
 func (v *visitor) listChanged(ctx context.Context) (string, error) {
-	listening, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	if v.Stateless() {
-		go func() {
-			_, err := v.Call(listening, mcp.MethodSubscriptionsListen, &mcp.ListenParams{
-				Notifications: mcp.SubscriptionFilter{ToolsListChanged: true},
-			}, nil)
-			ended <- err
-		}()
-		if err := v.next(ctx, mcp.NotificationSubscriptionsAcknowledged, nil); err != nil {
-			stop()
-			return "", errors.Join(err, <-ended)
-		}
-	} else {
-		ended <- nil
+	stop, err := v.follow(ctx, mcp.SubscriptionFilter{ToolsListChanged: true})
+	if err != nil {
+		return "", err
 	}
-	defer func() { stop(); <-ended }()
+	defer stop()
 	if _, err := v.call(ctx, "grow", `{}`, nil); err != nil {
 		return "", err
 	}
@@ -264,6 +254,31 @@ func (v *visitor) listChanged(ctx context.Context) (string, error) {
 		return "told, not there", err
 	}
 	return "told and there", err
+}
+
+// follow asks for changes until the returned function is called: with a stream in
+// the stateless revision, else with a subscription for each resource.
+func (v *visitor) follow(ctx context.Context, what mcp.SubscriptionFilter) (stop func(), err error) {
+	if !v.Stateless() {
+		for _, uri := range what.ResourceSubscriptions {
+			if err := v.Subscribe(ctx, uri); err != nil {
+				return nil, err
+			}
+		}
+		return func() {}, nil
+	}
+	listening, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	var ended error
+	wg.Go(func() {
+		_, ended = v.Call(listening, mcp.MethodSubscriptionsListen, &mcp.ListenParams{Notifications: what}, nil)
+	})
+	stop = func() { cancel(); wg.Wait() }
+	if late := v.next(ctx, mcp.NotificationSubscriptionsAcknowledged, nil); late != nil {
+		stop()
+		return nil, errors.Join(late, ended)
+	}
+	return stop, nil
 }
 
 // next waits for a notification and decodes its parameters unless into is nil.
