@@ -39,7 +39,8 @@ type duplex struct {
 	// crew.wg.Wait gives up on a handler that ignores its context.
 	crew     crew
 	mu       sync.Mutex
-	running  int
+	handling int // requests that are being handled; Options.MaxConcurrent bounds them
+	running  int // those, and the ones whose answer is being written
 	draining bool
 	idle     chan struct{} // closed when the last request ends while draining
 }
@@ -133,14 +134,24 @@ func (d *duplex) read() error {
 func (d *duplex) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.running >= d.srv.opts.MaxConcurrent || d.ctx.Err() != nil {
+	limit := d.srv.opts.MaxConcurrent
+	if d.handling >= limit || d.running >= 2*limit || d.ctx.Err() != nil {
 		return false
 	}
+	d.handling++
 	d.running++
 	return true
 }
 
-// leave counts a request that has ended.
+// handled counts a request that has been handled. It comes before the answer,
+// so that whoever reads the answer can send another request in its place.
+func (d *duplex) handled() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.handling--
+}
+
+// leave counts a request that has been answered.
 func (d *duplex) leave() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -226,8 +237,14 @@ func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) {
 	}
 	d.crew.run(func() {
 		defer d.leave()
-		reply(run())
+		reply(d.handle(run))
 	})
+}
+
+// handle runs a request that was counted.
+func (d *duplex) handle(run func() *Response) *Response {
+	defer d.handled()
+	return run()
 }
 
 var errBusy = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "too many requests are running on this connection; try again when some have ended"}
@@ -260,6 +277,7 @@ func (d *duplex) begin(rq *Request) (run func() *Response, refused *jsonrpc.Erro
 		run, refused = d.sess.begin(d.ctx, rq, d.conn.Write)
 	}
 	if counted && refused != nil {
+		d.handled()
 		d.leave()
 	}
 	return run, refused

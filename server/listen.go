@@ -19,7 +19,13 @@ func (s *Server) listen(ctx context.Context, c *Call) (any, error) {
 	if err := c.params(&p); err != nil {
 		return nil, err
 	}
-	sub := &subscriber{out: c.write, tag: json.RawMessage(c.ID.String()), held: true}
+	out := func(frame []byte) error {
+		if ctx.Err() != nil {
+			return nil // nothing is written for a request that was cancelled
+		}
+		return c.send(bytes.NewBuffer(frame))
+	}
+	sub := &subscriber{out: out, tag: json.RawMessage(c.ID.String()), held: true}
 	granted := s.grant(ctx, c, sub, &p.Notifications)
 	ack := &mcp.AcknowledgedParams{
 		Meta:          mcp.Meta{mcp.MetaSubscriptionID: sub.tag},
@@ -45,9 +51,6 @@ func (s *Server) listen(ctx context.Context, c *Call) (any, error) {
 	}
 	return &mcp.ListenResult{Result: mcp.Result{Meta: mcp.Meta{mcp.MetaSubscriptionID: sub.tag}}}, nil
 }
-
-// write sends a frame on the stream of the call.
-func (c *Call) write(frame []byte) error { return c.send(bytes.NewBuffer(frame)) }
 
 // grant narrows a filter to what the server can tell and the caller may see.
 func (s *Server) grant(ctx context.Context, c *Call, sub *subscriber, filter *mcp.SubscriptionFilter) mcp.SubscriptionFilter {
