@@ -2,8 +2,10 @@ package json
 
 import (
 	"bytes"
+	"encoding/binary"
 	stdjson "encoding/json"
 	"iter"
+	"math/bits"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,7 +72,19 @@ func skipSpace(b []byte, i int) int {
 
 // skipString returns the index after the string that starts at i.
 func skipString(b []byte, i int) int {
-	for i++; i < len(b); i++ {
+	i++
+	for ; i+8 <= len(b); i += 8 {
+		m := quoteOrSlash(binary.LittleEndian.Uint64(b[i:]))
+		if m == 0 {
+			continue
+		}
+		i += bits.TrailingZeros64(m) / 8
+		if b[i] == '"' {
+			return i + 1
+		}
+		i -= 6 // past the escaped byte, once the loop has added 8
+	}
+	for ; i < len(b); i++ {
 		switch b[i] {
 		case '"':
 			return i + 1
@@ -79,6 +93,14 @@ func skipString(b []byte, i int) int {
 		}
 	}
 	return len(b)
+}
+
+// quoteOrSlash marks the bytes of x that are quotes or backslashes in their
+// highest bits. The lowest mark is exact; those above it may be wrong.
+func quoteOrSlash(x uint64) uint64 {
+	const lows, highs = 0x0101010101010101, 0x8080808080808080
+	quote, slash := x^lows*'"', x^lows*'\\'
+	return ((quote-lows)&^quote | (slash-lows)&^slash) & highs
 }
 
 // skipValue returns the index after the value that starts at i. Counting

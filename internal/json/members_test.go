@@ -89,6 +89,27 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
+// TestMembersFindsEndsOfStrings has quotes and escapes at every place of the
+// words that strings are searched by.
+func TestMembersFindsEndsOfStrings(t *testing.T) {
+	t.Parallel()
+	for n := range 20 {
+		for _, escape := range []string{"", `\\`, `\"`, `\\\"`, `\u00e9`, "é"} {
+			for tail := range 10 {
+				text := `"` + strings.Repeat("a", n) + escape + strings.Repeat("b", tail) + `"`
+				object := []byte(`{"x":` + text + `,"y":1}`)
+				var got []string
+				for _, value := range json.Members(object) {
+					got = append(got, string(value))
+				}
+				if len(got) != 2 || got[0] != text || got[1] != "1" {
+					t.Errorf("values of %s: %q, want %s and 1", object, got, text)
+				}
+			}
+		}
+	}
+}
+
 func FuzzMembers(f *testing.F) {
 	for _, s := range []string{`{"a":1,"b":{"c":[true,null]}}`, `{"\u0061\"":"\\"}`, `[1]`, `{"a":`, ` { "x" : 1.5 } `} {
 		f.Add([]byte(s))
