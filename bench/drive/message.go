@@ -136,6 +136,7 @@ const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 type progressCount struct {
 	token int
 	seen  int
+	last  float64
 	fault progressFault
 }
 
@@ -163,14 +164,14 @@ func (p *progressCount) notification(frame []byte) {
 		p.fault.Lost-- // counted as lost when the result came
 		return
 	}
-	if p.seen++; int(value) != p.seen {
+	if p.seen++; value <= p.last {
 		p.fault.Order++
 	}
+	p.last = value
 }
 
 // result ends a call that was to bring n notifications.
 func (p *progressCount) result(n int) {
 	p.fault.Lost += n - p.seen
-	p.seen = 0
-	p.token = 0
+	p.seen, p.last, p.token = 0, 0, 0
 }

@@ -119,6 +119,9 @@ func (s *stdioDrive) loop() (tally, error) {
 		id, ok := replyID(reply)
 		if !ok {
 			s.count.notification(reply)
+			if err := s.flushWhenIdle(); err != nil { // one that came late
+				return t, err
+			}
 			continue
 		}
 		slot := id % depth
@@ -153,6 +156,9 @@ func (s *stdioDrive) loop() (tally, error) {
 // flushWhenIdle sends the next requests once the replies that are there have
 // been read, as a busy host would.
 func (s *stdioDrive) flushWhenIdle() error {
+	if len(s.batch) == 0 {
+		return nil
+	}
 	if n := s.in.Buffered(); n > 0 {
 		if next, _ := s.in.Peek(n); bytes.IndexByte(next, '\n') >= 0 {
 			return nil
