@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// near returns the names that someone who wrote name may have meant, the best
-// first, at most three.
+// near returns the names that someone who wrote name may have meant: those that
+// are nearest to it, at most three.
 func near(name string, names []string) []string {
 	type candidate struct {
 		name     string
@@ -28,7 +28,9 @@ func near(name string, names []string) []string {
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
 	var best []string
 	for _, c := range found[:min(3, len(found))] {
-		best = append(best, c.name)
+		if c.distance == found[0].distance {
+			best = append(best, c.name)
+		}
 	}
 	return best
 }

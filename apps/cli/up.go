@@ -50,8 +50,10 @@ that it names are there too. A server that is down is left out until it is up.`,
 	flags.StringVar(&f.separator, "separator", "", "`text` between the name of a server and that of a tool (default \"_\")")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "let other machines connect, which anybody there can then do")
 	flags.BoolVarP(&p.flags.verbose, "verbose", "v", false, "show what happens, and what servers write to standard error")
-	c.MarkFlagsMutuallyExclusive("stdio", "address")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if f.stdio && flags.Changed("address") {
+			return usagef("--stdio and --address exclude each other")
+		}
 		cfg, err := p.upConfig(c, f)
 		if err != nil {
 			return err
