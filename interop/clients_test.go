@@ -28,7 +28,7 @@ func TestClients(t *testing.T) {
 	}
 	carriers := map[string]func(t *testing.T) string{
 		"stdio": func(*testing.T) string { return everythingProgram() },
-		"HTTP":  func(t *testing.T) string { return start(t, nil, everythingProgram(), "-http", "127.0.0.1:0") },
+		"HTTP":  func(t *testing.T) string { return start(t, everythingProgram(), "-http", "127.0.0.1:0") },
 	}
 	for _, c := range clients {
 		for carrier, target := range carriers {

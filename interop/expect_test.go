@@ -73,7 +73,7 @@ func downgraded(revision string) report {
 	}
 	if revision == r1 {
 		r["progress"] = "1/3, 2/3, 3/3, counted"
-		r["content"] = "plain, image image/png 3, resource audio:inline undefined, one: note:1, resource note:1 first"
+		r["content"] = "plain, image image/png 3, resource audio:inline , one: note:1, resource note:1 first"
 	}
 	return r
 }

@@ -1,13 +1,10 @@
 package interop_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"flag"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,73 +112,6 @@ func absolute(t *testing.T, elem ...string) string {
 // output; what it writes to standard error shows when the test fails.
 func node(t *testing.T, args ...string) *transport.Command {
 	return &transport.Command{Path: "node", Args: args, Stderr: logWriter{t}}
-}
-
-// start runs a server until the test has ended and returns the first line it
-// prints, which is where it is. What it prints later shows when the test fails.
-func start(t *testing.T, env []string, program string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command(program, args...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stderr = logWriter{t}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines, ended := make(chan string, 1), make(chan struct{})
-	go func() {
-		defer close(ended)
-		in := bufio.NewReader(out)
-		first, _ := in.ReadString('\n')
-		lines <- strings.TrimSpace(first)
-		io.Copy(logWriter{t}, in)
-		cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		cmd.Process.Signal(os.Interrupt)
-		select {
-		case <-ended:
-		case <-time.After(3 * time.Second):
-			t.Logf("%s %s did not end when it was asked to", program, args)
-			cmd.Process.Kill()
-			<-ended
-		}
-	})
-	select {
-	case line := <-lines:
-		return line
-	case <-time.After(15 * time.Second):
-		t.Fatalf("%s %s printed nothing", program, args)
-		return ""
-	}
-}
-
-// waitForPort returns when somebody listens at a port of this machine.
-func waitForPort(t *testing.T, port string) {
-	t.Helper()
-	for range 100 {
-		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			conn.Close()
-			return
-		}
-		<-time.After(50 * time.Millisecond)
-	}
-	t.Fatalf("nobody listens at port %s", port)
-}
-
-// logWriter shows output in the log of a test.
-type logWriter struct{ t *testing.T }
-
-// Write logs what a program wrote.
-func (w logWriter) Write(p []byte) (int, error) {
-	for line := range strings.Lines(strings.TrimSpace(string(p))) {
-		w.t.Log(strings.TrimSuffix(line, "\n"))
-	}
-	return len(p), nil
 }
 
 // leftovers returns the command lines of the processes of this run that are still

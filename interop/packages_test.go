@@ -114,9 +114,15 @@ func memoryTasks(prefix string) []task {
 			if err != nil {
 				return "", err
 			}
+			if len(result.StructuredContent) == 0 {
+				return "nothing", nil
+			}
 			return properties(json.RawMessage(`{"properties":` + string(result.StructuredContent) + `}`)), nil
 		}, "entities relations"},
-		{"resources", func(ctx context.Context, v *visitor) (string, error) { return names(v.Resources(ctx), resourceURI) }, "memory://knowledge-graph"},
+		{"resources", func(ctx context.Context, v *visitor) (string, error) {
+			seen, err := names(v.Resources(ctx), resourceURI)
+			return seen[max(0, strings.Index(seen, "memory:")):], err
+		}, "memory://knowledge-graph"},
 		{"read", func(ctx context.Context, v *visitor) (string, error) {
 			seen, err := v.read(ctx, "memory://knowledge-graph")
 			return strings.Join(strings.Fields(seen), ""), err
@@ -245,7 +251,7 @@ func TestPackages(t *testing.T) {
 		}, func(string) []task { return everythingTasks() }},
 		{everythingServer, "HTTP with sessions", func(t *testing.T, _ string) transport.Transport {
 			port := freePort(t)
-			start(t, []string{"PORT=" + port}, "node", installed(t, "server-everything", "dist/index.js"), "streamableHttp")
+			background(t, []string{"PORT=" + port}, "node", installed(t, "server-everything", "dist/index.js"), "streamableHttp")
 			waitForPort(t, port)
 			return httpclient.New("http://127.0.0.1:"+port+"/mcp", nil)
 		}, func(string) []task { return everythingTasks() }},

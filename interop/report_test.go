@@ -283,13 +283,17 @@ func (v *visitor) follow(ctx context.Context, what mcp.SubscriptionFilter) (stop
 
 // next waits for a notification and decodes its parameters unless into is nil.
 func (v *visitor) next(ctx context.Context, method string, into any) error {
+	timer := time.NewTimer(3 * time.Second)
+	defer timer.Stop()
 	select {
 	case params := <-v.heard[method]:
 		if into == nil {
 			return nil
 		}
 		return json.Unmarshal(params, into)
+	case <-timer.C:
+		return fmt.Errorf("no %s in time", method)
 	case <-ctx.Done():
-		return fmt.Errorf("no %s: %w", method, context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 }

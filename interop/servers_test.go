@@ -33,7 +33,7 @@ func reach(t *testing.T, args []string) transport.Transport {
 	if args[1] == "stdio" {
 		return node(t, args...)
 	}
-	return httpclient.New(start(t, nil, "node", args...), nil)
+	return httpclient.New(start(t, "node", args...), nil)
 }
 
 // TestServers lets our client talk to the servers of others: it finds out by

@@ -27,7 +27,7 @@ finish(async () => {
         client,
         callTool,
         revision: () => revision,
-        code: err => (err instanceof McpError ? `error ${err.code}` : String(err)),
+        code: err => (err instanceof McpError ? `error ${err.code}` : err.message),
         next: method => limit(new Promise(resolve => client.setNotificationHandler(schemas[method], n => resolve(n.params))), method),
         talk: async level => {
             await client.setLoggingLevel(level);

@@ -22,7 +22,7 @@ finish(async () => {
         client,
         callTool,
         revision: () => client.getNegotiatedProtocolVersion(),
-        code: err => (err instanceof ProtocolError ? `error ${err.code}` : String(err)),
+        code: err => (err instanceof ProtocolError ? `error ${err.code}` : err.message),
         next: method => limit(new Promise(resolve => client.setNotificationHandler(method, n => resolve(n.params))), method),
         talk: async level => {
             if (!modern) await client.setLoggingLevel(level);

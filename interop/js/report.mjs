@@ -17,7 +17,7 @@ export async function report(peer) {
     const call = (name, args = {}, options = {}) => peer.callTool({ name, arguments: args }, options);
 
     await step('revision', () => peer.revision());
-    await step('server', () => `${client.getServerVersion().name}: ${client.getInstructions()}`);
+    await step('server', () => `${client.getServerVersion().name}: ${client.getInstructions() ?? ''}`);
     await step('tools', async () => (await pages(peer, cursor => client.listTools(cursor), 'tools')).map(t => t.name).sort().join(' '));
     await step('schema', async () => {
         const tools = await pages(peer, cursor => client.listTools(cursor), 'tools');
@@ -111,7 +111,7 @@ function show(block) {
         case 'text': return block.text;
         case 'image': case 'audio': return `${block.type} ${block.mimeType} ${Buffer.from(block.data, 'base64').length}`;
         case 'resource_link': return `link ${block.uri}`;
-        case 'resource': return `resource ${block.resource.uri} ${block.resource.text}`;
+        case 'resource': return `resource ${block.resource.uri} ${block.resource.text ?? ''}`;
         default: return `? ${block.type}`;
     }
 }
@@ -121,7 +121,7 @@ function contents(result) {
 }
 
 // limit fails what takes longer than it should.
-export function limit(promise, what, ms = 10_000) {
+export function limit(promise, what, ms = 3_000) {
     let timer;
     const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error(`no ${what} in time`)), ms); });
     return Promise.race([promise, late]).finally(() => clearTimeout(timer));
