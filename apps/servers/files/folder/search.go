@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"regexp"
+	"regexp/syntax"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -78,30 +81,51 @@ type Matches struct {
 }
 
 const (
-	// maxExpression bounds an expression's length.
+	// maxExpression bounds an expression's length, and maxSteps what it can
+	// become: each character of a line can cost as many steps.
 	maxExpression = 1024
+	maxSteps      = 10_000
+	// maxAtOnce is how many steps a line may cost to be searched at once, which
+	// cannot be cancelled.
+	maxAtOnce = 50_000_000
 	// maxLine is how much of a line is shown.
 	maxLine = 400
 )
 
 // compile makes an expression of a query.
-func (q *Query) compile() (*regexp.Regexp, error) {
+func (q *Query) compile() (re *regexp.Regexp, steps int, err error) {
 	text := q.Expression
 	switch {
 	case text == "":
-		return nil, errors.New("the expression is empty: give a regular expression, such as func \\w+")
+		return nil, 0, errors.New("the expression is empty: give a regular expression, such as func \\w+")
 	case len(text) > maxExpression:
-		return nil, fmt.Errorf("the expression is over %d bytes", maxExpression)
+		return nil, 0, fmt.Errorf("the expression is over %d bytes", maxExpression)
 	}
 	if q.IgnoreCase {
 		text = "(?i)" + text
 	}
-	re, err := regexp.Compile(text)
+	re, err = regexp.Compile(text)
 	if err != nil {
-		return nil, fmt.Errorf("the expression is not valid: %w: the syntax is that of RE2, which has no backreferences and no lookaround; "+
+		return nil, 0, fmt.Errorf("the expression is not valid: %w: the syntax is that of RE2, which has no backreferences and no lookaround; "+
 			`write a backslash before . ( [ { + * ? to take them as they are`, err)
 	}
-	return re, nil
+	if steps = stepsOf(text); steps > maxSteps {
+		return nil, 0, errors.New("the expression costs too much: use smaller counts in braces")
+	}
+	return re, steps, nil
+}
+
+// stepsOf is how many steps a valid expression can cost for each character.
+func stepsOf(text string) int {
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return 0
+	}
+	return len(prog.Inst)
 }
 
 // Search finds the lines that match an expression in the files of a folder.
@@ -110,7 +134,7 @@ func (f *Folder) Search(ctx context.Context, q Query) (Matches, error) {
 	if err != nil {
 		return Matches{}, err
 	}
-	re, err := q.compile()
+	re, steps, err := q.compile()
 	if err != nil {
 		return Matches{}, err
 	}
@@ -122,7 +146,7 @@ func (f *Folder) Search(ctx context.Context, q Query) (Matches, error) {
 	if q.Results <= 0 || q.Results > f.limits.Results {
 		q.Results = f.limits.Results
 	}
-	s := &search{Folder: f, re: re, limit: q.Results}
+	s := &search{Folder: f, re: re, steps: steps, limit: q.Results}
 	info, err := f.stat(rel)
 	if err != nil {
 		return Matches{}, err
@@ -162,6 +186,7 @@ func stopped(err error) error {
 type search struct {
 	*Folder
 	re      *regexp.Regexp
+	steps   int // what re can cost for each character
 	limit   int
 	matches Matches
 }
@@ -178,13 +203,13 @@ func (s *search) file(ctx context.Context, name string) error {
 		return nil
 	}
 	for number := 1; len(data) > 0; number++ {
-		if number%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		var line []byte
 		line, data, _ = bytes.Cut(data, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		at := s.re.FindIndex(line)
+		at := s.find(ctx, line)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if at == nil {
 			continue
 		}
@@ -195,6 +220,32 @@ func (s *search) file(ctx context.Context, name string) error {
 		s.matches.List = append(s.matches.List, Match{name, number, around(line, at[0])})
 	}
 	return nil
+}
+
+// find finds the expression in a line. What it returns when ctx ends means nothing.
+func (s *search) find(ctx context.Context, line []byte) []int {
+	if len(line)*s.steps < maxAtOnce {
+		return s.re.FindIndex(line)
+	}
+	return s.re.FindReaderIndex(&lineReader{ctx: ctx, rest: line})
+}
+
+// A lineReader gives the characters of a line, which ends early when ctx does.
+type lineReader struct {
+	ctx  context.Context
+	rest []byte
+	read int
+}
+
+// ReadRune implements io.RuneReader.
+func (r *lineReader) ReadRune() (char rune, size int, err error) {
+	if r.read%256 == 0 && r.ctx.Err() != nil || len(r.rest) == 0 {
+		return 0, 0, io.EOF
+	}
+	r.read++
+	char, size = utf8.DecodeRune(r.rest)
+	r.rest = r.rest[size:]
+	return char, size, nil
 }
 
 // load reads a file if it is text and not too large.

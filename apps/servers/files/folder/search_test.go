@@ -1,13 +1,16 @@
 package folder_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -50,6 +53,7 @@ func TestFind(t *testing.T) {
 	}
 	for pattern, want := range map[string]string{
 		"": "the pattern is empty", "[": "is not a valid pattern", strings.Repeat("a", 2000): "over 1024 bytes", strings.Repeat("{a,b}", 9): "over 8 braces",
+		strings.Repeat("{"+strings.Repeat(",", 100)+"}", 8) + "z": "over 256 patterns", "{{a,b,c},{a,b,c},{a,b,c},{a,b,c},{a,b,c},{a,b,c}}": "over 256 patterns",
 	} {
 		if _, err := f.Find(t.Context(), ".", pattern, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Find(%.20q): got error %v, want one with %q", pattern, err, want)
@@ -63,6 +67,12 @@ func TestFind(t *testing.T) {
 		if _, err := f.Search(t.Context(), folder.Query{Path: ".", Expression: "x", Include: pattern}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Search in %.20q: got error %v, want one with %q", pattern, err, want)
 		}
+	}
+	if _, err := f.Find(t.Context(), ".", `[{,]\{,*,{go,md}`, nil); err != nil {
+		t.Errorf("Find with braces that are none: %v", err)
+	}
+	if _, err := f.Find(t.Context(), ".", "*", make([]string, 101)); err == nil || !strings.Contains(err.Error(), "over 100 patterns") {
+		t.Errorf("Find without 101 patterns: got error %v", err)
 	}
 	if _, err := f.Find(t.Context(), "main.go", "*", nil); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("Find in a file: got error %v", err)
@@ -79,8 +89,10 @@ func TestSearch(t *testing.T) {
 		query folder.Query
 		want  []string
 	}{
-		{folder.Query{Path: ".", Expression: "main", Exclude: []string{"node_modules"}},
-			[]string{".hidden:1:main", "README.md:2:main", "main.go:1:package main", "main.go:3:func main() {}", "ü/日本.go:1:// main: 日本"}},
+		{
+			folder.Query{Path: ".", Expression: "main", Exclude: []string{"node_modules"}},
+			[]string{".hidden:1:main", "README.md:2:main", "main.go:1:package main", "main.go:3:func main() {}", "ü/日本.go:1:// main: 日本"},
+		},
 		{folder.Query{Path: ".", Expression: "^main$", IgnoreCase: true, Include: "*.md"}, []string{"README.md:2:main"}},
 		{folder.Query{Path: ".", Expression: "MAIN", IgnoreCase: true, Include: "*.md"}, []string{"README.md:1:# Main", "README.md:2:main"}},
 		{folder.Query{Path: ".", Expression: `日.`, Include: "ü/*.go"}, []string{"ü/日本.go:1:// main: 日本"}},
@@ -117,13 +129,30 @@ func TestSearch(t *testing.T) {
 			t.Errorf("Search(%s) for one line: %+v, %v", path, got, err)
 		}
 	}
-	for expression, want := range map[string]string{"": "is empty", "(": "is not valid", `(?=a)`: "no lookaround", strings.Repeat("a", 2000): "over 1024"} {
+	for expression, want := range map[string]string{"": "is empty", "(": "is not valid", `(?=a)`: "no lookaround", strings.Repeat("a", 2000): "over 1024", strings.Repeat("(a?){1000}", 20): "costs too much"} {
 		if _, err := f.Search(t.Context(), folder.Query{Path: ".", Expression: expression}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Search(%.20q): got error %v, want one with %q", expression, err, want)
 		}
 	}
 	if _, err := f.Search(t.Context(), folder.Query{Path: "none", Expression: "a"}); err == nil {
 		t.Error("Search in nothing: got no error")
+	}
+}
+
+// One line of a file can be work for minutes.
+func TestSearchIsCancelledInsideALine(t *testing.T) {
+	t.Parallel()
+	f := open(t, fixture(t, map[string]string{"line": strings.Repeat("é", 8<<20) + "b"}), folder.Limits{})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err := f.Search(ctx, folder.Query{Path: "line", Expression: "(?:é?){900}c"})
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
+		t.Errorf("got error %v after %v, want the deadline's after little time", err, time.Since(began))
+	}
+	got, err := f.Search(t.Context(), folder.Query{Path: "line", Expression: "é[b-d](?:x{0,5}){0,5}"})
+	if err != nil || len(got.List) != 1 || !strings.HasSuffix(got.List[0].Text, "éb") {
+		t.Errorf("a match at the end of a long line: %+v, %v", got, err)
 	}
 }
 

@@ -82,6 +82,9 @@ type walker struct {
 
 // walk goes through what is below a folder.
 func (f *Folder) walk(ctx context.Context, start string, exclude []string, visit func(rel string, e Entry) error) (Cut, error) {
+	if len(exclude) > maxExcluded {
+		return "", fmt.Errorf("over %d patterns say what to leave out: join some with braces, as in {a,b}", maxExcluded)
+	}
 	for _, pattern := range exclude {
 		if err := checkPattern(pattern); err != nil {
 			return "", err
@@ -154,8 +157,13 @@ func (w *walker) excluded(rel string) bool {
 const (
 	// maxPattern bounds a pattern's length.
 	maxPattern = 1024
-	// maxBraces bounds the alternatives in a pattern: each may double the work.
+	// maxBraces bounds how deep matching goes into itself.
 	maxBraces = 8
+	// maxAlternatives bounds how many patterns one with braces stands for: each
+	// of them is tried on each name, and nothing can stop that.
+	maxAlternatives = 256
+	// maxExcluded bounds how many patterns say what to pass over.
+	maxExcluded = 100
 )
 
 // checkPattern refuses patterns that are wrong or cost too much.
@@ -167,8 +175,48 @@ func checkPattern(pattern string) error {
 		return fmt.Errorf("the pattern is over %d bytes", maxPattern)
 	case strings.Count(pattern, "{") > maxBraces:
 		return fmt.Errorf("the pattern has over %d braces", maxBraces)
+	case alternatives(pattern) > maxAlternatives:
+		return fmt.Errorf("the braces of the pattern stand for over %d patterns: use fewer of them, or fewer alternatives in them", maxAlternatives)
 	case !doublestar.ValidatePattern(pattern):
 		return fmt.Errorf("%s is not a valid pattern: * stands for any name, ** for any folders, {a,b} for a or b, [ab] for a character", Quote(pattern))
 	}
 	return nil
+}
+
+// alternatives is how many patterns without braces a pattern stands for, or
+// more; it stops to count over the limit.
+func alternatives(pattern string) int {
+	total := 1
+	var open []int // the alternatives in each brace that is open
+	for i := 0; i < len(pattern); i++ {
+		switch last := len(open) - 1; pattern[i] {
+		case '\\':
+			i++
+		case '[':
+			i = classEnd(pattern, i+1)
+		case '{':
+			open = append(open, 1)
+		case ',':
+			if last >= 0 {
+				open[last]++
+			}
+		case '}':
+			if last >= 0 {
+				total = min(total*open[last], maxAlternatives+1)
+				open = open[:last]
+			}
+		}
+	}
+	return total
+}
+
+// classEnd is where the class of characters ends that began before i.
+func classEnd(pattern string, i int) int {
+	for i < len(pattern) && pattern[i] != ']' {
+		if pattern[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return i
 }

@@ -23,8 +23,12 @@ func TestWrite(t *testing.T) {
 		name, content string
 		parents, want bool
 	}{
-		{"old.txt", "new", false, false}, {"new.txt", "", false, true}, {"a/b/ü.txt", "日本\r\n", true, true},
-		{"a/b/ü.txt", "again", true, false}, {"run.sh", "y", false, false}, {filepath.Join(dir, "abs.txt"), "abs", false, true},
+		{"old.txt", "new", false, false},
+		{"new.txt", "", false, true},
+		{"a/b/ü.txt", "日本\r\n", true, true},
+		{"a/b/ü.txt", "again", true, false},
+		{"run.sh", "y", false, false},
+		{filepath.Join(dir, "abs.txt"), "abs", false, true},
 	} {
 		created, err := f.Write(tt.name, tt.content, tt.parents)
 		if err != nil || created != tt.want {
@@ -236,12 +240,18 @@ func TestDiff(t *testing.T) {
 		{"from nothing", "", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n"},
 		{"to nothing", "a\n", "", "@@ -1,1 +0,0 @@\n-a\n"},
 		{"end of the last line", "a", "a\n", "@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+a\n"},
-		{"context", lines("1", "2", "3", "4", "5", "6", "7", "8"), lines("1", "2", "3", "4", "x", "6", "7", "8"),
-			"@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n"},
-		{"two hunks", lines("a", "1", "2", "3", "4", "5", "6", "7", "b"), lines("A", "1", "2", "3", "4", "5", "6", "7", "B"),
-			"@@ -1,4 +1,4 @@\n-a\n+A\n 1\n 2\n 3\n@@ -6,4 +6,4 @@\n 5\n 6\n 7\n-b\n+B\n"},
-		{"one hunk", lines("a", "1", "2", "3", "4", "5", "6", "b"), lines("A", "1", "2", "3", "4", "5", "6", "B"),
-			"@@ -1,8 +1,8 @@\n-a\n+A\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n+B\n"},
+		{
+			"context", lines("1", "2", "3", "4", "5", "6", "7", "8"), lines("1", "2", "3", "4", "x", "6", "7", "8"),
+			"@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n",
+		},
+		{
+			"two hunks", lines("a", "1", "2", "3", "4", "5", "6", "7", "b"), lines("A", "1", "2", "3", "4", "5", "6", "7", "B"),
+			"@@ -1,4 +1,4 @@\n-a\n+A\n 1\n 2\n 3\n@@ -6,4 +6,4 @@\n 5\n 6\n 7\n-b\n+B\n",
+		},
+		{
+			"one hunk", lines("a", "1", "2", "3", "4", "5", "6", "b"), lines("A", "1", "2", "3", "4", "5", "6", "B"),
+			"@@ -1,8 +1,8 @@\n-a\n+A\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n+B\n",
+		},
 		{"lines that stay between", lines("a", "b", "c"), lines("b", "x", "c", "d"), "@@ -1,3 +1,4 @@\n-a\n b\n+x\n c\n+d\n"},
 	}
 	for _, tt := range tests {
