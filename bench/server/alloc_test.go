@@ -49,9 +49,8 @@ var (
 
 // A wire is a connection in memory that allocates nothing itself.
 type wire struct {
-	in   chan []byte
-	out  chan struct{}
-	once sync.Once
+	in  chan []byte
+	out chan struct{}
 
 	want []byte
 	bad  string
