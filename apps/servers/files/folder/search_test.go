@@ -142,7 +142,7 @@ func TestSearch(t *testing.T) {
 // One line of a file can be work for minutes.
 func TestSearchIsCancelledInsideALine(t *testing.T) {
 	t.Parallel()
-	f := open(t, fixture(t, map[string]string{"line": strings.Repeat("é", 8<<20) + "b"}), folder.Limits{})
+	f := open(t, fixture(t, map[string]string{"line": strings.Repeat("é", 1<<20) + "b"}), folder.Limits{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	began := time.Now()
