@@ -23,7 +23,7 @@ func newBackoff(o *Options) *backoff {
 func (b *backoff) pause() time.Duration {
 	d := b.next
 	b.next = min(2*b.next, b.most)
-	return d/2 + rand.N(d/2+1) //nolint:gosec // spreads load, guards nothing
+	return d/2 + rand.N(d/2+1)
 }
 
 // wait waits for one pause, or until ctx ends.

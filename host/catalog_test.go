@@ -35,22 +35,27 @@ func TestNames(t *testing.T) {
 		"collision without prefix": {
 			nil,
 			[]up{{"a", "", []string{"x"}}, {"b", "", []string{"x", "y"}}},
-			[]string{"x", "b_x", "y"}, 1,
+			[]string{"x", "b_x", "y"},
+			1,
 		},
 		"collision with prefix": {
 			nil,
 			[]up{{"a", "-", []string{"b_c"}}, {"a_b", "-", []string{"c"}}},
-			[]string{"a_b_c", "a_b_c_0c1d18f5"}, 1,
+			[]string{"a_b_c", "a_b_c_0c1d18f5"},
+			1,
 		},
 		"collision all over": {
 			nil,
 			[]up{{"a", "", []string{"x", "b_x"}}, {"b", "", []string{"x"}}},
-			[]string{"b_x", "x", "x_e1707ddf"}, 1,
+			[]string{"b_x", "x", "x_e1707ddf"},
+			1,
 		},
 		"characters": {nil, []up{{"über server", "-", []string{"x"}}}, []string{"_ber_server_x"}, 0},
 		"long": {
-			nil, []up{{"a", "-", []string{long + "1", long + "2"}}},
-			[]string{"a_longlonglonglonglonglonglonglonglonglonglonglonglongl_ec33bf7b", "a_longlonglonglonglonglonglonglonglonglonglonglonglongl_7a8a32c0"}, 0,
+			nil,
+			[]up{{"a", "-", []string{long + "1", long + "2"}}},
+			[]string{"a_longlonglonglonglonglonglonglonglonglonglonglonglongl_ec33bf7b", "a_longlonglonglonglonglonglonglonglonglonglonglonglongl_7a8a32c0"},
+			0,
 		},
 		"longer": {&host.Options{MaxName: 1000}, []up{{"a", "-", []string{long}}}, []string{"a_" + long}, 0},
 	} {

@@ -24,7 +24,7 @@ func (e *UpstreamError) Error() string {
 	if lost, ok := errors.AsType[*client.UnreachableError](e.Err); ok {
 		return fmt.Sprintf("server %q is not reachable: %v", e.Upstream, lost.Err)
 	}
-	if late, ok := errors.AsType[*client.TimeoutError](e.Err); ok && late.Method != "connect" {
+	if late, ok := errors.AsType[*client.TimeoutError](e.Err); ok && late.Method != "connect" { //nolint:usestdlibvars // not the verb of HTTP
 		return fmt.Sprintf("server %q: %v", e.Upstream, late)
 	}
 	_, wrong := errors.AsType[*client.ProtocolError](e.Err)

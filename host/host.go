@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -199,7 +200,7 @@ func (h *Host) Watch(hooks Hooks) (stop func()) {
 	defer h.mu.Unlock()
 	w := &hooks
 	// Copied, because calls go through the list without the lock.
-	h.watchers = append(h.watchers[:len(h.watchers):len(h.watchers)], w)
+	h.watchers = append(slices.Clip(h.watchers), w)
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()

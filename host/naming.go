@@ -33,13 +33,12 @@ func (n *namer) take(original string) (string, bool) {
 	}
 	n.own[original] = true
 	for i, name := range n.candidates(original) {
-		holder, ok := n.taken[name]
-		if ok {
+		if _, ok := n.taken[name]; ok {
 			continue
 		}
 		n.taken[name] = route{up: n.up, original: original}
 		if i > 0 {
-			holder = n.taken[n.candidates(original)[0]]
+			holder := n.taken[n.candidates(original)[0]]
 			n.warn(n.up, "%s %q is shown as %q: server %q has the name already", n.what, original, name, holder.up.conf.Name)
 		}
 		return name, true

@@ -353,7 +353,7 @@ func TestConcurrency(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		m, err := jsonrpc.Decode(body)
 		if err != nil {
-			w.WriteHeader(400)
+			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
 		text := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, m.ID)

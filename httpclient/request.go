@@ -144,12 +144,10 @@ func (x *exchange) do(r *http.Request) (*http.Response, error) {
 	if err == nil {
 		return res, nil
 	}
-	var redirect *RedirectError
-	if errors.As(err, &redirect) {
+	if redirect, ok := errors.AsType[*RedirectError](err); ok {
 		return nil, redirect
 	}
-	var wrapped *url.Error // it repeats the URL, with its secrets
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
 	return nil, &UnreachableError{URL: redact(r.URL), Err: err}

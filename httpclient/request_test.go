@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -46,9 +47,7 @@ func TestRequests(t *testing.T) {
 	common := map[string]string{"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "User-Agent": "ferry"}
 	with := func(more ...string) map[string]string {
 		h := map[string]string{}
-		for k, v := range common {
-			h[k] = v
-		}
+		maps.Copy(h, common)
 		for i := 0; i < len(more); i += 2 {
 			h[more[i]] = more[i+1]
 		}
@@ -68,7 +67,8 @@ func TestRequests(t *testing.T) {
 			with("Mcp-Protocol-Version", modern, "Mcp-Method", "tools/call", "Mcp-Name", "=?base64?w6k=?=", "Mcp-Param-Region", "us", "Mcp-Param-Tenant", "=?base64?IHg=?="),
 		},
 		{
-			"modern request without a name", transport.Outgoing{ID: jsonrpc.IntID(1), Method: "tools/list", Revision: modern, Route: &transport.Route{}},
+			"modern request without a name",
+			transport.Outgoing{ID: jsonrpc.IntID(1), Method: "tools/list", Revision: modern, Route: &transport.Route{}},
 			`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, with("Mcp-Protocol-Version", modern, "Mcp-Method", "tools/list"),
 		},
 		{"notification", transport.Outgoing{Method: "notifications/x", Revision: legacy}, `{"jsonrpc":"2.0","method":"notifications/x"}`, with("Mcp-Protocol-Version", legacy)},

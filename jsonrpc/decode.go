@@ -46,7 +46,7 @@ func (l Limits) Decode(frame []byte) (Message, error) {
 	var env envelope
 	start := s.space(0)
 	isObject := s.peek(start) == '{'
-	end := 0
+	var end int
 	if isObject {
 		end = s.object(start, &env)
 	} else {

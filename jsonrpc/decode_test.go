@@ -35,26 +35,38 @@ func TestDecodeAccepts(t *testing.T) {
 		kind        jsonrpc.Kind
 	}{
 		{"request", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, jsonrpc.Message{ID: one, Method: "ping"}, jsonrpc.Request},
-		{"any order, whitespace", " {\r\n\t\"params\" : { \"a\" : [ 1 , 2 ] } , \"method\" : \"m\",\"id\":1 ,\"jsonrpc\":\"2.0\" } \n",
-			jsonrpc.Message{ID: one, Method: "m", Params: raw(`{ "a" : [ 1 , 2 ] }`)}, jsonrpc.Request},
+		{
+			"any order, whitespace", " {\r\n\t\"params\" : { \"a\" : [ 1 , 2 ] } , \"method\" : \"m\",\"id\":1 ,\"jsonrpc\":\"2.0\" } \n",
+			jsonrpc.Message{ID: one, Method: "m", Params: raw(`{ "a" : [ 1 , 2 ] }`)},
+			jsonrpc.Request,
+		},
 		{"params array", `{"jsonrpc":"2.0","id":1,"method":"m","params":[]}`, jsonrpc.Message{ID: one, Method: "m", Params: raw(`[]`)}, jsonrpc.Request},
 		{"params null", `{"jsonrpc":"2.0","id":1,"method":"m","params":null}`, jsonrpc.Message{ID: one, Method: "m"}, jsonrpc.Request},
 		{"notification", `{"jsonrpc":"2.0","method":"n","params":{}}`, jsonrpc.Message{Method: "n", Params: raw(`{}`)}, jsonrpc.Notification},
 		{"string id", `{"jsonrpc":"2.0","id":"a\u0062\"","method":"m"}`, jsonrpc.Message{ID: parseID(`"a\u0062\""`), Method: "m"}, jsonrpc.Request},
 		{"empty string id", `{"jsonrpc":"2.0","id":"","method":"m"}`, jsonrpc.Message{ID: parseID(`""`), Method: "m"}, jsonrpc.Request},
-		{"big id", `{"jsonrpc":"2.0","id":-123456789012345678901234567890,"method":"m"}`,
-			jsonrpc.Message{ID: parseID(`-123456789012345678901234567890`), Method: "m"}, jsonrpc.Request},
+		{
+			"big id", `{"jsonrpc":"2.0","id":-123456789012345678901234567890,"method":"m"}`,
+			jsonrpc.Message{ID: parseID(`-123456789012345678901234567890`), Method: "m"},
+			jsonrpc.Request,
+		},
 		{"escaped envelope", `{"\u006asonrpc":"2\u002e0","i\u0064":1,"m\u0065thod":"a\/b"}`, jsonrpc.Message{ID: one, Method: "a/b"}, jsonrpc.Request},
 		{"other member names", `{"jsonrpc":"2.0","id":1,"method":"m","Method":1,"method\u0000":2,"METHOD":[{}],"":3}`, jsonrpc.Message{ID: one, Method: "m"}, jsonrpc.Request},
 		{"result", `{"jsonrpc":"2.0","id":1,"result":{"a":1}}`, jsonrpc.Message{ID: one, Result: raw(`{"a":1}`)}, jsonrpc.Response},
 		{"null result", `{"jsonrpc":"2.0","id":1,"result":null}`, jsonrpc.Message{ID: one, Result: raw(`null`)}, jsonrpc.Response},
-		{"error", `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no \u00e9","data":[1],"more":true}}`,
-			jsonrpc.Message{ID: one, Error: &jsonrpc.Error{Code: -32601, Message: "no é", Data: raw(`[1]`)}}, jsonrpc.Response},
+		{
+			"error", `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no \u00e9","data":[1],"more":true}}`,
+			jsonrpc.Message{ID: one, Error: &jsonrpc.Error{Code: -32601, Message: "no é", Data: raw(`[1]`)}},
+			jsonrpc.Response,
+		},
 		{"error without id", `{"jsonrpc":"2.0","error":{"code":1,"message":""}}`, jsonrpc.Message{Error: &jsonrpc.Error{Code: 1}}, jsonrpc.Response},
 		{"error with null id", `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, jsonrpc.Message{Error: &jsonrpc.Error{Code: 1, Message: "x"}}, jsonrpc.Response},
 		{"surrogate pair", `{"jsonrpc":"2.0","id":1,"method":"\ud83d\uDE00"}`, jsonrpc.Message{ID: one, Method: "😀"}, jsonrpc.Request},
-		{"longest id", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 1022) + `","method":"m"}`,
-			jsonrpc.Message{ID: jsonrpc.StringID(strings.Repeat("x", 1022)), Method: "m"}, jsonrpc.Request},
+		{
+			"longest id", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 1022) + `","method":"m"}`,
+			jsonrpc.Message{ID: jsonrpc.StringID(strings.Repeat("x", 1022)), Method: "m"},
+			jsonrpc.Request,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,8 +22,7 @@ func ExampleDecode() {
 // error can be answered.
 func ExampleDecode_fault() {
 	m, err := jsonrpc.Decode([]byte(`{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":1,"a":2}}`))
-	var wire *jsonrpc.Error
-	if errors.As(err, &wire) {
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		buf := jsonrpc.GetBuffer()
 		defer jsonrpc.PutBuffer(buf)
 		jsonrpc.WriteError(buf, m.ID, wire)

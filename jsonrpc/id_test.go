@@ -18,7 +18,12 @@ func TestParseID(t *testing.T) {
 	tests := []struct {
 		raw, want string // want is the error's text; "" for none
 	}{
-		{`1`, ``}, {`0`, ``}, {`-7`, ``}, {`"a\"\u00e9"`, ``}, {`""`, ``}, {`18446744073709551616`, ``},
+		{`1`, ``},
+		{`0`, ``},
+		{`-7`, ``},
+		{`"a\"\u00e9"`, ``},
+		{`""`, ``},
+		{`18446744073709551616`, ``},
 		{``, `id: unexpected end at byte 0`},
 		{`null`, `id must be a string or an integer`},
 		{`true`, `id must be a string or an integer`},

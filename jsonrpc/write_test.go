@@ -54,8 +54,10 @@ func TestWrite(t *testing.T) {
 		{"result nil pointer", result((*params)(nil)), `{"jsonrpc":"2.0","id":1,"result":{}}`},
 		{"result bad", result(make(chan int)), ``},
 		{"result without id", func(b *bytes.Buffer) error { return jsonrpc.WriteResult(b, jsonrpc.ID{}, 1) }, ``},
-		{"error", failure(parseID(`"a\u0062"`), &jsonrpc.Error{Code: -32000, Message: "no \xff\n", Data: raw(`{ "a":1 }`)}),
-			`{"jsonrpc":"2.0","id":"a\u0062","error":{"code":-32000,"message":"no �\n","data":{"a":1}}}`},
+		{
+			"error", failure(parseID(`"a\u0062"`), &jsonrpc.Error{Code: -32000, Message: "no \xff\n", Data: raw(`{ "a":1 }`)}),
+			`{"jsonrpc":"2.0","id":"a\u0062","error":{"code":-32000,"message":"no �\n","data":{"a":1}}}`,
+		},
 		{"error without id", failure(jsonrpc.ID{}, jsonrpc.Errorf(jsonrpc.CodeParse, "x")), `{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}`},
 		{"error with bad data", failure(id, &jsonrpc.Error{Data: raw(`{`)}), `{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":""}}`},
 		{"error nil", failure(id, nil), `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}`},

@@ -243,7 +243,7 @@ func writeCapabilities(enc *jsontext.Encoder, fields []capabilityField, extra ma
 }
 
 func readCapabilities(dec *jsontext.Decoder, fields []capabilityField, extra *map[string]json.RawMessage) error {
-	_, err := eachMember(dec, func(name string) error {
+	err := eachMember(dec, func(name string) error {
 		if f := findCapability(fields, name); f != nil {
 			return decode(dec, f.ptr)
 		}

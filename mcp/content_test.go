@@ -31,11 +31,13 @@ func TestContentWire(t *testing.T) {
 			`{"type":"resource_link","uri":"a:b","name":"n","size":0}`,
 		},
 		{
-			"tool use without input", mcp.Content{Type: mcp.TypeToolUse, ToolUse: &mcp.ToolUse{ID: "1", Name: "n"}},
+			"tool use without input",
+			mcp.Content{Type: mcp.TypeToolUse, ToolUse: &mcp.ToolUse{ID: "1", Name: "n"}},
 			`{"type":"tool_use","id":"1","name":"n","input":{}}`,
 		},
 		{
-			"tool result without content", mcp.Content{Type: mcp.TypeToolResult, ToolResult: &mcp.ToolResult{ToolUseID: "1"}},
+			"tool result without content",
+			mcp.Content{Type: mcp.TypeToolResult, ToolResult: &mcp.ToolResult{ToolUseID: "1"}},
 			`{"type":"tool_result","toolUseId":"1","content":[]}`,
 		},
 		{
@@ -54,7 +56,8 @@ func TestContentWire(t *testing.T) {
 			`{"type":"text","text":"x","annotations":{"audience":["user"],"priority":0},"_meta":{"k":1}}`,
 		},
 		{
-			"unknown type", mcp.Content{Type: "video", Raw: stdjson.RawMessage(`{"type":"video","text":7,"x":[1.50]}`)},
+			"unknown type",
+			mcp.Content{Type: "video", Raw: stdjson.RawMessage(`{"type":"video","text":7,"x":[1.50]}`)},
 			`{"type":"video","text":7,"x":[1.50]}`,
 		},
 		{"no type", mcp.Content{Raw: stdjson.RawMessage(`{"a":1}`)}, `{"a":1}`},

@@ -186,14 +186,14 @@ func (s FormSchema) MarshalJSON() ([]byte, error) { return marshal(s) }
 // UnmarshalJSONFrom reads a JSON Schema; its properties become the fields.
 func (s *FormSchema) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*s = FormSchema{}
-	_, err := eachMember(dec, func(name string) error {
+	err := eachMember(dec, func(name string) error {
 		switch name {
 		case "$schema":
 			return decode(dec, &s.Dialect)
 		case "required":
 			return decode(dec, &s.Required)
 		case "properties":
-			_, err := eachMember(dec, func(name string) error {
+			err := eachMember(dec, func(name string) error {
 				s.Fields = append(s.Fields, FormField{Name: name})
 				return decode(dec, &s.Fields[len(s.Fields)-1])
 			})

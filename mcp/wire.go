@@ -96,29 +96,28 @@ func (w *objectWriter) end() error {
 }
 
 // eachMember reads an object and calls see with the name of each member; see
-// must read exactly one value. It reports false without calling see when the
-// value is null.
-func eachMember(dec *jsontext.Decoder, see func(name string) error) (bool, error) {
+// must read exactly one value. Null has no members.
+func eachMember(dec *jsontext.Decoder, see func(name string) error) error {
 	if dec.PeekKind() == 'n' {
-		return false, dec.SkipValue()
+		return dec.SkipValue()
 	}
 	if dec.PeekKind() != '{' {
-		return false, wrongKind(dec, "object")
+		return wrongKind(dec, "object")
 	}
 	if _, err := dec.ReadToken(); err != nil {
-		return false, err
+		return err
 	}
 	for dec.PeekKind() != '}' {
 		tok, err := dec.ReadToken()
 		if err != nil {
-			return true, err
+			return err
 		}
 		if err := see(tok.String()); err != nil {
-			return true, err
+			return err
 		}
 	}
 	_, err := dec.ReadToken()
-	return true, err
+	return err
 }
 
 // wrongKind is the error for a value that is not what the protocol puts there.

@@ -14,8 +14,7 @@ import (
 // everything is the server that all scenarios run against: some of each
 // feature.
 func everything() *server.Server {
-	var srv *server.Server
-	srv = server.New(mcp.Implementation{Name: "everything", Version: "1.0.0", Title: "Everything"}, &server.Options{
+	var srv *server.Server = server.New(mcp.Implementation{Name: "everything", Version: "1.0.0", Title: "Everything"}, &server.Options{
 		Instructions: "Call what you like.",
 		PageSize:     4,
 		Complete: func(_ context.Context, _ *server.Call, p *mcp.CompleteParams) (*mcp.Completion, error) {
@@ -56,13 +55,12 @@ func addTools(srv *server.Server) {
 		return "", errors.New("the disk is full")
 	})
 	server.AddTool(srv, mcp.Tool{Name: "crash"}, func(context.Context, *server.Call, struct{}) (string, error) {
-		var nothing map[string]int
-		nothing["secret"] = 1
-		return "", nil
+		panic("a secret")
 	})
 	server.AddTool(srv, mcp.Tool{Name: "count"}, func(ctx context.Context, c *server.Call, in struct {
 		To int `json:"to"`
-	}) (string, error) {
+	},
+	) (string, error) {
 		for i := range in.To {
 			if err := c.Progress(ctx, float64(i+1), float64(in.To), fmt.Sprintf("step %d", i+1)); err != nil {
 				return "", err
@@ -73,7 +71,8 @@ func addTools(srv *server.Server) {
 	server.AddTool(srv, mcp.Tool{Name: "repeat"}, func(_ context.Context, _ *server.Call, in struct {
 		Text  string `json:"text"`
 		Times int    `json:"times"`
-	}) (string, error) {
+	},
+	) (string, error) {
 		return strings.Repeat(in.Text, in.Times), nil
 	})
 	var waiting, cancelled atomic.Int64
@@ -91,7 +90,8 @@ func addTools(srv *server.Server) {
 	})
 	server.AddTool(srv, mcp.Tool{Name: "grow"}, func(_ context.Context, _ *server.Call, in struct {
 		Name string `json:"name"`
-	}) (string, error) {
+	},
+	) (string, error) {
 		srv.AddRawTool(mcp.Tool{Name: in.Name}, func(context.Context, *server.Call) (any, error) {
 			return &mcp.CallToolResult{}, nil
 		})

@@ -106,7 +106,9 @@ func TestTypedTools(t *testing.T) {
 	tests := []struct{ name, want string }{
 		{"struct", `"content":[{"type":"text","text":"{\"sum\":1}"}],"structuredContent":{"sum":1}`},
 		{"pointer", `"content":[{"type":"text","text":"{\"sum\":2}"}],"structuredContent":{"sum":2}`},
-		{"nil", ``}, {"liar", ``}, {"unencodable", ``},
+		{"nil", ``},
+		{"liar", ``},
+		{"unencodable", ``},
 		{"slice", `"content":[{"type":"text","text":"[]"}],"structuredContent":[]`},
 		{"number", `"content":[{"type":"text","text":"7"}],"structuredContent":7`},
 		{"text", `"content":[{"type":"text","text":"hi"}]`},
@@ -150,7 +152,9 @@ func TestNames(t *testing.T) {
 		{"resources/read", `"uri":{}`, "uri must be a string"},
 		{"resources/read", `"name":"x"`, "uri is missing"},
 		{"resources/read", `"uri":"a:` + strings.Repeat("b", 10000) + `"`, "resource not found"},
-		{"tools/list", `"cursor":"nonsense"`, "cursor"}, {"tools/list", `"cursor":""`, "cursor"}, {"tools/list", `"cursor":7`, "cursor"},
+		{"tools/list", `"cursor":"nonsense"`, "cursor"},
+		{"tools/list", `"cursor":""`, "cursor"},
+		{"tools/list", `"cursor":7`, "cursor"},
 	}
 	for _, tt := range tests {
 		m := d.askModern(tt.method, tt.params)

@@ -187,8 +187,13 @@ func TestMalformedFrames(t *testing.T) {
 	t.Parallel()
 	d := talk(t, newServer(t, nil))
 	tests := []struct{ frame, id string }{
-		{`nonsense`, ``}, {`{"jsonrpc":"2.0","id":1,"method":"ping"`, `1`}, {`{"jsonrpc":"1.0","id":2,"method":"ping"}`, `2`},
-		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, ``}, {`{"jsonrpc":"2.0","id":3}`, `3`}, {`7`, ``}, {``, ``},
+		{`nonsense`, ``},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping"`, `1`},
+		{`{"jsonrpc":"1.0","id":2,"method":"ping"}`, `2`},
+		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, ``},
+		{`{"jsonrpc":"2.0","id":3}`, `3`},
+		{`7`, ``},
+		{``, ``},
 		{`{"jsonrpc":"2.0","id":4,"method":"ping","params":{"a":1,"a":2}}`, `4`},
 		{`{"jsonrpc":"2.0","id":5,"method":"ping","params":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`, `5`},
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 
 	"github.com/ferrymcp/ferry/internal/revision"
@@ -137,9 +138,7 @@ func (s *Server) stamp(r *mcp.Result) {
 		return
 	}
 	meta := make(mcp.Meta, len(r.Meta)+1)
-	for key, value := range r.Meta {
-		meta[key] = value
-	}
+	maps.Copy(meta, r.Meta)
 	meta[mcp.MetaServerInfo] = s.resultMeta[mcp.MetaServerInfo]
 	r.Meta = meta
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -153,9 +155,7 @@ func (s *Server) Handle(method string, h Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	custom := make(map[string]Handler, len(s.custom)+1)
-	for name, handler := range s.custom {
-		custom[name] = handler
-	}
+	maps.Copy(custom, s.custom)
 	custom[method] = h
 	s.custom = custom
 	s.rebuild()
@@ -174,8 +174,8 @@ func (s *Server) rebuild() {
 		}
 		return nil, methodNotFound(c.Method)
 	})
-	for i := len(s.chain) - 1; i >= 0; i-- {
-		handler = s.chain[i](handler)
+	for _, v := range slices.Backward(s.chain) {
+		handler = v(handler)
 	}
 	s.handler.Store(&handler)
 }

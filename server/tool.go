@@ -125,7 +125,7 @@ func (s *Server) runTool(ctx context.Context, c *Call, h Handler) (result any, e
 	if !s.opts.PanicThrough {
 		defer func() {
 			if p := recover(); p != nil {
-				s.contained(ctx, c, p)
+				_ = s.contained(ctx, c, p) // the model learns of it as a result
 				result, err = nil, fmt.Errorf("tool %q failed: internal error", c.Name)
 			}
 		}()

@@ -192,8 +192,7 @@ func (d *duplex) read() {
 			d.frame(frame)
 			continue
 		}
-		var tooLarge *FrameTooLargeError
-		if errors.As(err, &tooLarge) {
+		if _, ok := errors.AsType[*FrameTooLargeError](err); ok {
 			d.drop(nil, err)
 			continue
 		}

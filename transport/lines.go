@@ -98,8 +98,7 @@ func (c *lineConn) Read() ([]byte, error) {
 		if err == nil {
 			continue
 		}
-		var tooLarge *FrameTooLargeError
-		if errors.As(err, &tooLarge) {
+		if _, ok := errors.AsType[*FrameTooLargeError](err); ok {
 			return nil, err
 		}
 		if c.closed.Load() || errors.Is(err, os.ErrClosed) {

@@ -65,7 +65,7 @@ func streamOf(fd int) bool {
 	if unix.Fstat(fd, &st) != nil {
 		return false
 	}
-	kind := uint32(st.Mode) & unix.S_IFMT
+	kind := uint32(st.Mode) & unix.S_IFMT //nolint:unconvert // 16 bits on some systems
 	return kind == unix.S_IFIFO || kind == unix.S_IFSOCK
 }
 

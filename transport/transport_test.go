@@ -204,8 +204,7 @@ func TestDuplexMalformedResponse(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "both a result and an error") {
 		t.Errorf("got %v, want the reason why the response is malformed", err)
 	}
-	var e *jsonrpc.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		t.Errorf("got %v as an error of the server, which it is not", e)
 	}
 }

@@ -50,10 +50,14 @@ func TestParse(t *testing.T) {
 				"alpha": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}
 			}}`,
 			servers: []config.Server{
-				{Name: "zeta", Kind: config.Stdio, Command: "npx", Args: []string{"-y", "server"}, Prefix: "zeta",
-					Env: config.Secrets{"KEY": "v", "PORT": "3000", "ON": "true"}},
-				{Name: "alpha", Kind: config.HTTP, URL: "https://example.com/mcp", Prefix: "alpha",
-					Headers: config.Secrets{"Authorization": "Bearer s3cret"}},
+				{
+					Name: "zeta", Kind: config.Stdio, Command: "npx", Args: []string{"-y", "server"}, Prefix: "zeta",
+					Env: config.Secrets{"KEY": "v", "PORT": "3000", "ON": "true"},
+				},
+				{
+					Name: "alpha", Kind: config.HTTP, URL: "https://example.com/mcp", Prefix: "alpha",
+					Headers: config.Secrets{"Authorization": "Bearer s3cret"},
+				},
 			},
 		},
 		{
@@ -73,9 +77,11 @@ func TestParse(t *testing.T) {
 			name: "variables",
 			text: `{"mcpServers": {"x": {"command": "${workspaceFolder}/run", "cwd": "sub", "args": [
 				"${PORT}", "${env:PORT}", "${NONE:-8000}", "${EMPTY:-full}", "${EMPTY}", "${env:NONE:-a:-b}", "$${PORT}", "$PORT", "$$", "", "${workspaceFolderBasename}${/}${pathSeparator}"]}}}`,
-			servers: []config.Server{{Name: "x", Kind: config.Stdio, Command: filepath.FromSlash("/work space") + "/run", Prefix: "x",
+			servers: []config.Server{{
+				Name: "x", Kind: config.Stdio, Command: filepath.FromSlash("/work space") + "/run", Prefix: "x",
 				Cwd:  filepath.FromSlash("/work space/sub"),
-				Args: []string{"8080", "8080", "8000", "full", "", "a:-b", "${PORT}", "$PORT", "$$", "", "work space" + strings.Repeat(string(filepath.Separator), 2)}}},
+				Args: []string{"8080", "8080", "8000", "full", "", "a:-b", "${PORT}", "$PORT", "$$", "", "work space" + strings.Repeat(string(filepath.Separator), 2)},
+			}},
 		},
 		{
 			name:    "a disabled server keeps its text and needs no variable",

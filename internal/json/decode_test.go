@@ -20,8 +20,10 @@ func TestUnmarshal(t *testing.T) {
 		{`{"name":"x","count":1,"unknown":{}}`, sample{Name: "x", Count: 1}},
 		{`{"NAME":"x"}`, sample{}},
 		{`{"count":100.0}`, sample{Count: 100}},
-		{`{"count":1e2,"ratio":1.5,"level":-1.20e1,"size":4e4,"list":[1,2.0,3000e-3]}`,
-			sample{Count: 100, Ratio: 1.5, Level: -12, Size: &size, List: []int{1, 2, 3}}},
+		{
+			`{"count":1e2,"ratio":1.5,"level":-1.20e1,"size":4e4,"list":[1,2.0,3000e-3]}`,
+			sample{Count: 100, Ratio: 1.5, Level: -12, Size: &size, List: []int{1, 2, 3}},
+		},
 		{`{"count":-0.0}`, sample{}},
 		{`{"count":0e999999999999999999999}`, sample{}},
 		{`{"count":1.0,"raw":1.0}`, sample{Count: 1, Raw: []byte(`1.0`)}},

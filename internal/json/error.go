@@ -95,7 +95,7 @@ func explainSemantic(e *jsonv2.SemanticError) *Error {
 	if out.Got == "" {
 		// Encoding: there is no JSON yet, so the Go type is all there is.
 		if e.GoType != nil {
-			out.Err = noJSON{e.GoType, e.Err}
+			out.Err = noJSONError{e.GoType, e.Err}
 		}
 		return out
 	}
@@ -109,13 +109,13 @@ func explainSemantic(e *jsonv2.SemanticError) *Error {
 	return out
 }
 
-// noJSON is about a Go value that cannot be encoded.
-type noJSON struct {
+// noJSONError is about a Go value that cannot be encoded.
+type noJSONError struct {
 	goType reflect.Type
 	cause  error
 }
 
-func (e noJSON) Error() string {
+func (e noJSONError) Error() string {
 	text := "Go value of type " + e.goType.String() + " has no JSON"
 	if e.cause != nil {
 		text += ": " + e.cause.Error()
@@ -123,7 +123,7 @@ func (e noJSON) Error() string {
 	return text
 }
 
-func (e noJSON) Unwrap() error { return e.cause }
+func (e noJSONError) Unwrap() error { return e.cause }
 
 func describeKind(k jsontext.Kind) string {
 	switch k {

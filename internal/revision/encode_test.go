@@ -2,6 +2,7 @@ package revision_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,9 +67,7 @@ func decoded(t *testing.T, text string) any {
 // same gives all revisions the same expectation, but for those named.
 func same(text string, others map[string]string) map[string]string {
 	want := map[string]string{r1: text, r2: text, r3: text, r4: text, r5: text}
-	for name, other := range others {
-		want[name] = other
-	}
+	maps.Copy(want, others)
 	return want
 }
 
@@ -208,22 +207,30 @@ func TestEncodeContent(t *testing.T) {
 		block func() mcp.Content
 		want  map[string]string
 	}{
-		{"text", func() mcp.Content { c := mcp.Text("x"); c.Meta, c.Annotations = meta(), dated(); return c },
+		{
+			"text", func() mcp.Content { c := mcp.Text("x"); c.Meta, c.Annotations = meta(), dated(); return c },
 			same(`{"type":"text","text":"x","annotations":{"audience":["user"],"lastModified":"2026-01-01"},"_meta":{"k":1}}`,
 				map[string]string{
 					r1: `{"type":"text","text":"x","annotations":{"audience":["user"]}}`,
 					r2: `{"type":"text","text":"x","annotations":{"audience":["user"]}}`,
-				})},
-		{"image", func() mcp.Content { return mcp.Image(nil, "image/png") },
-			same(`{"type":"image","data":"","mimeType":"image/png"}`, nil)},
-		{"audio", func() mcp.Content { return mcp.Audio([]byte("x"), "audio/wav") },
+				}),
+		},
+		{
+			"image", func() mcp.Content { return mcp.Image(nil, "image/png") },
+			same(`{"type":"image","data":"","mimeType":"image/png"}`, nil),
+		},
+		{
+			"audio", func() mcp.Content { return mcp.Audio([]byte("x"), "audio/wav") },
 			same(`{"type":"audio","data":"eA==","mimeType":"audio/wav"}`, map[string]string{
 				r1: `{"type":"resource","resource":{"uri":"audio:inline","mimeType":"audio/wav","blob":"eA=="}}`,
-			})},
-		{"audio without a type", func() mcp.Content { return mcp.Audio(nil, "") },
+			}),
+		},
+		{
+			"audio without a type", func() mcp.Content { return mcp.Audio(nil, "") },
 			same(`{"type":"audio","data":"","mimeType":""}`, map[string]string{
 				r1: `{"type":"resource","resource":{"uri":"audio:inline","mimeType":"application/octet-stream","blob":""}}`,
-			})},
+			}),
+		},
 		{"link", func() mcp.Content {
 			c := mcp.Link(mcp.Resource{URI: "a:b", Name: "n", Title: "T", Description: "D", Icons: icons})
 			c.Annotations = dated()
@@ -235,18 +242,24 @@ func TestEncodeContent(t *testing.T) {
 			r4: `{"type":"resource_link","uri":"a:b","name":"n","title":"T","description":"D","icons":[{"src":"https://example.com/i.png"}],"annotations":{"audience":["user"],"lastModified":"2026-01-01"}}`,
 			r5: `{"type":"resource_link","uri":"a:b","name":"n","title":"T","description":"D","icons":[{"src":"https://example.com/i.png"}],"annotations":{"audience":["user"],"lastModified":"2026-01-01"}}`,
 		}},
-		{"plain link", func() mcp.Content { return mcp.Link(mcp.Resource{URI: "a:b", Annotations: dated()}) },
+		{
+			"plain link", func() mcp.Content { return mcp.Link(mcp.Resource{URI: "a:b", Annotations: dated()}) },
 			same(`{"type":"resource_link","uri":"a:b","name":"","annotations":{"audience":["user"],"lastModified":"2026-01-01"}}`, map[string]string{
 				r1: `{"type":"text","text":"a:b","annotations":{"audience":["user"]}}`,
 				r2: `{"type":"text","text":"a:b","annotations":{"audience":["user"]}}`,
-			})},
-		{"embedded", func() mcp.Content { return mcp.Embed(mcp.ResourceContents{URI: "a:b", Text: "", Meta: meta()}) },
+			}),
+		},
+		{
+			"embedded", func() mcp.Content { return mcp.Embed(mcp.ResourceContents{URI: "a:b", Text: "", Meta: meta()}) },
 			same(`{"type":"resource","resource":{"uri":"a:b","text":"","_meta":{"k":1}}}`, map[string]string{
 				r1: `{"type":"resource","resource":{"uri":"a:b","text":""}}`,
 				r2: `{"type":"resource","resource":{"uri":"a:b","text":""}}`,
-			})},
-		{"unknown", func() mcp.Content { return mcp.Content{Raw: json.RawMessage(`{"type":"hologram","x":1}`)} },
-			same(`{"type":"hologram","x":1}`, nil)},
+			}),
+		},
+		{
+			"unknown", func() mcp.Content { return mcp.Content{Raw: json.RawMessage(`{"type":"hologram","x":1}`)} },
+			same(`{"type":"hologram","x":1}`, nil),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

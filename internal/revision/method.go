@@ -1,5 +1,7 @@
 package revision
 
+import "maps"
+
 import "github.com/ferrymcp/ferry/mcp"
 
 // sender says who may send a method.
@@ -17,9 +19,7 @@ type methodSet map[string]sender
 func (m methodSet) plus(more ...methodSet) methodSet {
 	sum := methodSet{}
 	for _, set := range append([]methodSet{m}, more...) {
-		for name, from := range set {
-			sum[name] = from
-		}
+		maps.Copy(sum, set)
 	}
 	return sum
 }

@@ -30,9 +30,16 @@ func TestParseAndNegotiate(t *testing.T) {
 		known   bool
 		answer  string
 	}{
-		{r1, true, r1}, {r2, true, r2}, {r3, true, r3}, {r4, true, r4},
+		{r1, true, r1},
+		{r2, true, r2},
+		{r3, true, r3},
+		{r4, true, r4},
 		{r5, true, r4}, // it has no initialize, so it cannot be agreed on
-		{"2024-10-07", false, r4}, {"2099-01-01", false, r4}, {"", false, r4}, {r4 + " ", false, r4}, {"latest", false, r4},
+		{"2024-10-07", false, r4},
+		{"2099-01-01", false, r4},
+		{"", false, r4},
+		{r4 + " ", false, r4},
+		{"latest", false, r4},
 	}
 	for _, tt := range tests {
 		if r, ok := revision.Parse(tt.offered); ok != tt.known || ok && (r.Name() != tt.offered || r.String() != tt.offered) {

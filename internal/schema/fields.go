@@ -43,8 +43,8 @@ func (c *collector) collect(t reflect.Type, path string, depth int, optional boo
 	}
 	c.inside[t] = true
 	defer delete(c.inside, t)
-	for i := range t.NumField() {
-		if err := c.one(t.Field(i), path, depth, optional); err != nil {
+	for field := range t.Fields() {
+		if err := c.one(field, path, depth, optional); err != nil {
 			return err
 		}
 	}

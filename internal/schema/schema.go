@@ -94,8 +94,7 @@ func (s *Schema) explain(instance []byte) (err error) {
 	}
 	var v any
 	if err := json.Unmarshal(instance, &v); err != nil {
-		var tooBig *json.UnmarshalTypeError
-		if errors.As(err, &tooBig) {
+		if tooBig, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return fmt.Errorf("value holds %s, which is out of range", tooBig.Value)
 		}
 		return fmt.Errorf("read value: %w", err)

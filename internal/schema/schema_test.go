@@ -129,8 +129,7 @@ func TestHostileValues(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Validate(%.60s) against %.80s = %v, want an error with %q", tt.value, tt.schema, err, tt.want)
 			}
-			var v *schema.ValidationError
-			if errors.As(err, &v) {
+			if _, ok := errors.AsType[*schema.ValidationError](err); ok {
 				t.Errorf("Validate(%.60s) = %v, want an error that is not a ValidationError", tt.value, err)
 			}
 		})

@@ -51,37 +51,65 @@ func TestConvert(t *testing.T) {
 		name, now, from, time, to                string
 		wantSource, wantTarget, wantDiff, wantIn string
 	}{
-		{"winter", "2026-01-15T12:00:00Z", "Europe/Warsaw", "16:30", "Asia/Tokyo",
-			"2026-01-15T16:30:00+01:00", "2026-01-16T00:30:00+09:00", "+8.0h", ""},
-		{"summer", "2026-07-15T12:00:00Z", "Europe/Warsaw", "16:30", "Asia/Tokyo",
-			"2026-07-15T16:30:00+02:00", "2026-07-15T23:30:00+09:00", "+7.0h", ""},
-		{"one digit", "2026-07-15T12:00:00Z", "UTC", "9:05", "UTC",
-			"2026-07-15T09:05:00+00:00", "2026-07-15T09:05:00+00:00", "+0.0h", ""},
-		{"quarter hours", "2026-01-15T12:00:00Z", "UTC", "12:00", "Asia/Kathmandu",
-			"2026-01-15T12:00:00+00:00", "2026-01-15T17:45:00+05:45", "+5.75h", ""},
-		{"half hours back", "2026-01-15T12:00:00Z", "Asia/Kolkata", "12:00", "UTC",
-			"2026-01-15T12:00:00+05:30", "2026-01-15T06:30:00+00:00", "-5.5h", ""},
-		{"today is the source's date", "2026-01-15T23:30:00Z", "Asia/Tokyo", "08:00", "UTC",
-			"2026-01-16T08:00:00+09:00", "2026-01-15T23:00:00+00:00", "-9.0h", ""},
-		{"over the date line", "2026-01-15T12:00:00Z", "Pacific/Kiritimati", "01:00", "Pacific/Pago_Pago",
-			"2026-01-16T01:00:00+14:00", "2026-01-15T00:00:00-11:00", "-25.0h", ""},
-		{"before the change of the day", "2026-03-08T18:00:00Z", "America/New_York", "01:59", "UTC",
-			"2026-03-08T01:59:00-05:00", "2026-03-08T06:59:00+00:00", "+5.0h", ""},
-		{"after the change of the day", "2026-03-08T18:00:00Z", "America/New_York", "03:00", "UTC",
-			"2026-03-08T03:00:00-04:00", "2026-03-08T07:00:00+00:00", "+4.0h", ""},
-		{"left out", "2026-03-08T18:00:00Z", "America/New_York", "02:30", "UTC",
+		{
+			"winter", "2026-01-15T12:00:00Z", "Europe/Warsaw", "16:30", "Asia/Tokyo",
+			"2026-01-15T16:30:00+01:00", "2026-01-16T00:30:00+09:00", "+8.0h", "",
+		},
+		{
+			"summer", "2026-07-15T12:00:00Z", "Europe/Warsaw", "16:30", "Asia/Tokyo",
+			"2026-07-15T16:30:00+02:00", "2026-07-15T23:30:00+09:00", "+7.0h", "",
+		},
+		{
+			"one digit", "2026-07-15T12:00:00Z", "UTC", "9:05", "UTC",
+			"2026-07-15T09:05:00+00:00", "2026-07-15T09:05:00+00:00", "+0.0h", "",
+		},
+		{
+			"quarter hours", "2026-01-15T12:00:00Z", "UTC", "12:00", "Asia/Kathmandu",
+			"2026-01-15T12:00:00+00:00", "2026-01-15T17:45:00+05:45", "+5.75h", "",
+		},
+		{
+			"half hours back", "2026-01-15T12:00:00Z", "Asia/Kolkata", "12:00", "UTC",
+			"2026-01-15T12:00:00+05:30", "2026-01-15T06:30:00+00:00", "-5.5h", "",
+		},
+		{
+			"today is the source's date", "2026-01-15T23:30:00Z", "Asia/Tokyo", "08:00", "UTC",
+			"2026-01-16T08:00:00+09:00", "2026-01-15T23:00:00+00:00", "-9.0h", "",
+		},
+		{
+			"over the date line", "2026-01-15T12:00:00Z", "Pacific/Kiritimati", "01:00", "Pacific/Pago_Pago",
+			"2026-01-16T01:00:00+14:00", "2026-01-15T00:00:00-11:00", "-25.0h", "",
+		},
+		{
+			"before the change of the day", "2026-03-08T18:00:00Z", "America/New_York", "01:59", "UTC",
+			"2026-03-08T01:59:00-05:00", "2026-03-08T06:59:00+00:00", "+5.0h", "",
+		},
+		{
+			"after the change of the day", "2026-03-08T18:00:00Z", "America/New_York", "03:00", "UTC",
+			"2026-03-08T03:00:00-04:00", "2026-03-08T07:00:00+00:00", "+4.0h", "",
+		},
+		{
+			"left out", "2026-03-08T18:00:00Z", "America/New_York", "02:30", "UTC",
 			"2026-03-08T03:30:00-04:00", "2026-03-08T07:30:00+00:00", "+4.0h",
-			"02:30 does not exist in America/New_York on 2026-03-08, when clocks go forward: 03:30 is taken"},
-		{"twice", "2026-11-01T18:00:00Z", "America/New_York", "01:30", "UTC",
+			"02:30 does not exist in America/New_York on 2026-03-08, when clocks go forward: 03:30 is taken",
+		},
+		{
+			"twice", "2026-11-01T18:00:00Z", "America/New_York", "01:30", "UTC",
 			"2026-11-01T01:30:00-04:00", "2026-11-01T05:30:00+00:00", "+4.0h",
-			"01:30 comes twice in America/New_York on 2026-11-01, when clocks go back: the first is taken"},
-		{"after it was twice", "2026-11-01T18:00:00Z", "America/New_York", "02:00", "UTC",
-			"2026-11-01T02:00:00-05:00", "2026-11-01T07:00:00+00:00", "+5.0h", ""},
-		{"half an hour of summer time", "2026-04-04T20:00:00Z", "Australia/Lord_Howe", "01:45", "UTC",
+			"01:30 comes twice in America/New_York on 2026-11-01, when clocks go back: the first is taken",
+		},
+		{
+			"after it was twice", "2026-11-01T18:00:00Z", "America/New_York", "02:00", "UTC",
+			"2026-11-01T02:00:00-05:00", "2026-11-01T07:00:00+00:00", "+5.0h", "",
+		},
+		{
+			"half an hour of summer time", "2026-04-04T20:00:00Z", "Australia/Lord_Howe", "01:45", "UTC",
 			"2026-04-05T01:45:00+11:00", "2026-04-04T14:45:00+00:00", "-11.0h",
-			"01:45 comes twice in Australia/Lord_Howe on 2026-04-05, when clocks go back: the first is taken"},
-		{"the target changes that day", "2026-03-29T10:00:00Z", "America/New_York", "00:00", "Europe/London",
-			"2026-03-29T00:00:00-04:00", "2026-03-29T05:00:00+01:00", "+5.0h", ""},
+			"01:45 comes twice in Australia/Lord_Howe on 2026-04-05, when clocks go back: the first is taken",
+		},
+		{
+			"the target changes that day", "2026-03-29T10:00:00Z", "America/New_York", "00:00", "Europe/London",
+			"2026-03-29T00:00:00-04:00", "2026-03-29T05:00:00+01:00", "+5.0h", "",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

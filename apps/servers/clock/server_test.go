@@ -67,11 +67,15 @@ func TestServer(t *testing.T) {
 		tool, arguments, want string
 		isError               bool
 	}{
-		{"get_current_time", `{"timezone":"Asia/Tokyo"}`,
-			`{"timezone":"Asia/Tokyo","datetime":"2026-01-15T21:00:00+09:00","day_of_week":"Thursday","is_dst":false}`, false},
-		{"convert_time", `{"source_timezone":"Europe/Warsaw","time":"16:30","target_timezone":"UTC"}`,
+		{
+			"get_current_time", `{"timezone":"Asia/Tokyo"}`,
+			`{"timezone":"Asia/Tokyo","datetime":"2026-01-15T21:00:00+09:00","day_of_week":"Thursday","is_dst":false}`, false,
+		},
+		{
+			"convert_time", `{"source_timezone":"Europe/Warsaw","time":"16:30","target_timezone":"UTC"}`,
 			`{"source":{"timezone":"Europe/Warsaw","datetime":"2026-01-15T16:30:00+01:00","day_of_week":"Thursday","is_dst":false},` +
-				`"target":{"timezone":"UTC","datetime":"2026-01-15T15:30:00+00:00","day_of_week":"Thursday","is_dst":false},"time_difference":"-1.0h"}`, false},
+				`"target":{"timezone":"UTC","datetime":"2026-01-15T15:30:00+00:00","day_of_week":"Thursday","is_dst":false},"time_difference":"-1.0h"}`, false,
+		},
 		{"get_current_time", `{"timezone":"Asia/Tokio"}`, `unknown time zone "Asia/Tokio": did you mean Asia/Tokyo?`, true},
 		{"get_current_time", `{}`, "timezone", true},
 	} {

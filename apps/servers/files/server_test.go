@@ -85,8 +85,10 @@ func call(t *testing.T, sess *client.Session, tool, arguments string) (texts []s
 
 func TestTools(t *testing.T) {
 	t.Parallel()
-	readers := []string{"directory_tree", "get_file_info", "list_allowed_directories", "list_directory",
-		"read_file", "read_media_file", "read_multiple_files", "search_files", "search_text"}
+	readers := []string{
+		"directory_tree", "get_file_info", "list_allowed_directories", "list_directory",
+		"read_file", "read_media_file", "read_multiple_files", "search_files", "search_text",
+	}
 	for _, tt := range []struct {
 		opts *files.Options
 		want []string
@@ -137,22 +139,29 @@ func TestReading(t *testing.T) {
 		{"read_multiple_files", `{"paths":["a.txt","none","sub/b.go","a.txt","a.txt"]}`, []string{
 			"a.txt:\none\ntwo\nthree\n\n\n---\nnone: Error - there is no none: see what there is with list_directory or search_files" +
 				"\n---\nsub/b.go:\npackage b\n\n\n---\na.txt:\none\ntwo\nthree\n\n" +
-				"\n---\na.txt: Error - too much for one call together with the files before it: read it in a call of its own"}},
+				"\n---\na.txt: Error - too much for one call together with the files before it: read it in a call of its own",
+		}},
 		{"list_directory", `{"path":"sub"}`, []string{"[FILE] b.go\n[DIR] deep"}},
 		{"list_directory", `{"path":"void"}`, []string{"", "The folder is empty."}},
-		{"list_directory", `{"path":"."}`, []string{"[FILE] .hidden\n[FILE] a.txt\n[FILE] data.bin\n[FILE] empty.txt\n[FILE] fence.md\n[FILE] pic.png",
-			"… 3 more: use search_files with a pattern to see them"}},
+		{"list_directory", `{"path":"."}`, []string{
+			"[FILE] .hidden\n[FILE] a.txt\n[FILE] data.bin\n[FILE] empty.txt\n[FILE] fence.md\n[FILE] pic.png",
+			"… 3 more: use search_files with a pattern to see them",
+		}},
 		{"directory_tree", `{"path":"sub"}`, []string{"[\n  {\n    \"name\": \"b.go\",\n    \"type\": \"file\"\n  },\n  {\n    \"name\": \"deep\",\n    \"type\": \"directory\",\n" +
 			"    \"children\": [\n      {\n        \"name\": \"<c>.md\",\n        \"type\": \"file\"\n      }\n    ]\n  }\n]"}},
 		{"search_files", `{"path":".","pattern":"**/*.md"}`, []string{"fence.md\nsub/deep/<c>.md"}},
 		{"search_files", `{"path":".","pattern":"**/*.md","excludePatterns":["sub"]}`, []string{"fence.md"}},
 		{"search_files", `{"path":".","pattern":"*.zip"}`, []string{"No matches found"}},
-		{"search_files", `{"path":".","pattern":"**"}`, []string{".hidden\na.txt\ndata.bin\nempty.txt\nfence.md\npic.png",
-			"… 6 more: narrow the pattern or choose a folder further down"}},
+		{"search_files", `{"path":".","pattern":"**"}`, []string{
+			".hidden\na.txt\ndata.bin\nempty.txt\nfence.md\npic.png",
+			"… 6 more: narrow the pattern or choose a folder further down",
+		}},
 		{"search_text", `{"path":".","pattern":"T\\w+e","ignoreCase":true,"include":"*.txt"}`, []string{"a.txt:3: three"}},
 		{"search_text", `{"path":".","pattern":"nothing of this"}`, []string{"No matches found", "3 files were passed over: they are not text, too large or cannot be read."}},
-		{"search_text", `{"path":"a.txt","pattern":".","maxResults":2}`, []string{"a.txt:1: one\na.txt:2: two",
-			"… there are more: only the first 2 are shown. Narrow the expression or the folder."}},
+		{"search_text", `{"path":"a.txt","pattern":".","maxResults":2}`, []string{
+			"a.txt:1: one\na.txt:2: two",
+			"… there are more: only the first 2 are shown. Narrow the expression or the folder.",
+		}},
 		{"list_allowed_directories", `{}`, []string{"Allowed directories:\n" + dir}},
 	}
 	for _, tt := range tests {
@@ -202,12 +211,18 @@ func TestWriting(t *testing.T) {
 		{"write_file", `{"path":"new.txt","content":"é"}`, []string{"Created new.txt (2 bytes)"}},
 		{"write_file", `{"path":"new.txt","content":""}`, []string{"Replaced new.txt (0 bytes)"}},
 		{"write_file", `{"path":"x/y/z.txt","content":"z","createParents":true}`, []string{"Created x/y/z.txt (1 bytes)"}},
-		{"edit_file", `{"path":"a.txt","edits":[{"oldText":"two","newText":"2"}],"dryRun":true}`,
-			[]string{"```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n```\n", "The file was not changed: this is what would change."}},
-		{"edit_file", `{"path":"a.txt","edits":[{"oldText":"two","newText":"2"}]}`,
-			[]string{"```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n```\n"}},
-		{"edit_file", `{"path":"fence.md","edits":[{"oldText":"x","newText":"y"}]}`,
-			[]string{"````diff\n--- a/fence.md\n+++ b/fence.md\n@@ -1,3 +1,3 @@\n ```\n-x\n+y\n ```\n````\n"}},
+		{
+			"edit_file", `{"path":"a.txt","edits":[{"oldText":"two","newText":"2"}],"dryRun":true}`,
+			[]string{"```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n```\n", "The file was not changed: this is what would change."},
+		},
+		{
+			"edit_file", `{"path":"a.txt","edits":[{"oldText":"two","newText":"2"}]}`,
+			[]string{"```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n```\n"},
+		},
+		{
+			"edit_file", `{"path":"fence.md","edits":[{"oldText":"x","newText":"y"}]}`,
+			[]string{"````diff\n--- a/fence.md\n+++ b/fence.md\n@@ -1,3 +1,3 @@\n ```\n-x\n+y\n ```\n````\n"},
+		},
 		{"edit_file", `{"path":"a.txt","edits":[{"oldText":"one","newText":"one"}]}`, []string{"The edits change nothing."}},
 		{"create_directory", `{"path":"p/q"}`, []string{"Created folder p/q"}},
 		{"create_directory", `{"path":"p/q"}`, []string{"p/q is there already"}},
