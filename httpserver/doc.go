@@ -7,7 +7,7 @@
 //
 // # The way of a request
 //
-//	ServeHTTP   Host, Origin, principal                     guard.go
+//	ServeHTTP   Host, Origin, principal                     internal/web
 //	 ▼
 //	post        media types, size, the body, its envelope   post.go
 //	 │

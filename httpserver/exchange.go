@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrymcp/ferry/httpserver/internal/web"
 	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/server"
@@ -33,7 +34,7 @@ type exchange struct {
 	limited    bool     // counted as a request without a session
 
 	mu sync.Mutex // guards the writer until the answer is complete
-	writer
+	web.Writer
 	watched   bool // the timer runs
 	streaming bool
 	finished  bool
@@ -51,7 +52,7 @@ func (h *Handler) exchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x, _ := h.exchanges.Get().(*exchange)
 	x.r = r
 	x.version = header(r, httpwire.HeaderProtocolVersion)
-	x.reset(w, r, h.opts.WriteTimeout)
+	x.Reset(w, r, h.opts.WriteTimeout)
 	return x
 }
 
@@ -96,7 +97,7 @@ func (x *exchange) quiet() {
 		return
 	}
 	if x.openLocked() == nil {
-		_ = x.checkLocked(x.comment())
+		_ = x.checkLocked(x.Comment())
 	}
 	x.rewindLocked()
 }
@@ -111,7 +112,7 @@ func (x *exchange) related(frame []byte) error {
 	}
 	err := x.openLocked()
 	if err == nil {
-		err = x.checkLocked(x.event(frame))
+		err = x.checkLocked(x.Event(frame))
 	}
 	x.rewindLocked()
 	if x.keepsGoing {
@@ -126,7 +127,7 @@ func (x *exchange) openLocked() error {
 		return x.failed
 	}
 	x.streaming = true
-	return x.checkLocked(x.open())
+	return x.checkLocked(x.Open())
 }
 
 // checkLocked remembers that the client cannot be reached, which for a
@@ -162,7 +163,7 @@ func (x *exchange) conclude(response *server.Response) {
 	case response == nil && streaming:
 		return // the end of the stream is all there is to say
 	case response == nil:
-		x.w.WriteHeader(http.StatusAccepted)
+		x.W.WriteHeader(http.StatusAccepted)
 		return
 	}
 	status := http.StatusOK
@@ -190,7 +191,7 @@ func (x *exchange) lastEvents(buf *bytes.Buffer, responses ...*server.Response) 
 		buf.Reset()
 		httpwire.BeginEvent(buf, httpwire.Event{})
 		response.Write(buf)
-		if x.checkLocked(x.endEvent(buf)) != nil {
+		if x.checkLocked(x.EndEvent(buf)) != nil {
 			return
 		}
 	}
@@ -198,11 +199,11 @@ func (x *exchange) lastEvents(buf *bytes.Buffer, responses ...*server.Response) 
 
 // answer sends the answer as JSON.
 func (x *exchange) answer(status int, buf *bytes.Buffer) {
-	header := x.w.Header()
-	header["Content-Type"] = typeJSON
+	header := x.W.Header()
+	header["Content-Type"] = web.TypeJSON
 	header["Content-Length"] = []string{strconv.Itoa(buf.Len())}
-	x.w.WriteHeader(status)
-	_ = x.whole(buf.Bytes()) // the client has gone: nobody waits for the answer
+	x.W.WriteHeader(status)
+	_ = x.Whole(buf.Bytes()) // the client has gone: nobody waits for the answer
 }
 
 // abandon ends the exchange without an answer.
@@ -213,7 +214,7 @@ func (x *exchange) refuse(status int, id jsonrpc.ID, e *jsonrpc.Error) {
 	if x.finish() {
 		return // too late for a status
 	}
-	refuse(x.w, status, id, e)
+	web.Refuse(x.W, status, id, e)
 }
 
 // recycle ends the exchange, whatever became of it, and makes it ready for
@@ -227,7 +228,7 @@ func (x *exchange) recycle() {
 	if x.limited {
 		x.h.sessions.leave()
 	}
-	x.writer.finish()
+	x.Finish()
 	if x.watched || x.streaming {
 		return // the timer has fired, or may have: its function may still come
 	}

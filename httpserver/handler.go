@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrymcp/ferry/httpserver/internal/web"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/server"
 )
@@ -20,7 +21,7 @@ const closeTime = 900 * time.Millisecond
 type Handler struct {
 	srv       *server.Server
 	opts      Options
-	guard     guard
+	guard     web.Guard
 	sessions  table
 	exchanges sync.Pool
 
@@ -40,7 +41,7 @@ type flight struct {
 // New returns a handler for srv. Nil options mean the defaults.
 func New(srv *server.Server, opts *Options) *Handler {
 	h := &Handler{srv: srv, opts: opts.withDefaults(), flights: map[*flight]struct{}{}}
-	h.guard = newGuard(&h.opts)
+	h.guard = web.NewGuard(h.opts.AllowedHosts, h.opts.AllowedOrigins)
 	h.sessions.init(&h.opts)
 	h.exchanges.New = func() any { return newExchange(h) }
 	return h
@@ -48,11 +49,11 @@ func New(srv *server.Server, opts *Options) *Handler {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := h.guard.check(r); err != nil {
-		refuse(w, http.StatusForbidden, jsonrpc.ID{}, err)
+	if err := h.guard.Check(r); err != nil {
+		web.Refuse(w, http.StatusForbidden, jsonrpc.ID{}, err)
 		return
 	}
-	principal, ok := h.authenticate(w, r)
+	principal, ok := web.Authenticate(w, r, h.opts.Principal)
 	if !ok {
 		return
 	}
@@ -64,28 +65,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodDelete:
 		h.delete(w, r, principal)
 	default:
-		h.notAllowed(w, h.verbs())
+		web.NotAllowed(w, h.verbs())
 	}
-}
-
-// authenticate asks who the caller is, or refuses it.
-func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) (string, bool) {
-	if h.opts.Principal == nil {
-		return "", true
-	}
-	principal, err := h.opts.Principal(r)
-	if err == nil {
-		return principal, true
-	}
-	if refusal, ok := errors.AsType[interface {
-		error
-		http.Handler
-	}](err); ok {
-		refusal.ServeHTTP(w, r)
-		return "", false
-	}
-	refuse(w, http.StatusUnauthorized, jsonrpc.ID{}, invalid("the caller is not authenticated"))
-	return "", false
 }
 
 // begin enters a request, whose context then ends with parent and when the

@@ -82,7 +82,7 @@ func (x *exchange) initialize(rq *server.Request, wrong error) {
 		x.refuse(http.StatusServiceUnavailable, rq.ID, errFull)
 		return
 	}
-	x.w.Header()[httpwire.HeaderSessionID] = []string{s.id}
+	x.W.Header()[httpwire.HeaderSessionID] = []string{s.id}
 	x.conclude(response)
 }
 

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/ferrymcp/ferry/httpserver/internal/web"
 )
 
 // Options configures a [Handler]. The zero value and nil give safe defaults.
@@ -59,21 +61,15 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		full = *o
 	}
-	orDefault(&full.MaxBody, 4<<20)
-	orDefault(&full.SessionIdle, 5*time.Minute)
-	orDefault(&full.InitializeTimeout, time.Minute)
-	orDefault(&full.MaxSessions, 10_000)
-	orDefault(&full.MaxConcurrent, 256)
-	orDefault(&full.Keepalive, 15*time.Second)
-	orDefault(&full.WriteTimeout, 30*time.Second)
+	web.OrDefault(&full.MaxBody, web.MaxBody)
+	web.OrDefault(&full.SessionIdle, 5*time.Minute)
+	web.OrDefault(&full.InitializeTimeout, web.InitializeTimeout)
+	web.OrDefault(&full.MaxSessions, web.MaxSessions)
+	web.OrDefault(&full.MaxConcurrent, web.MaxConcurrent)
+	web.OrDefault(&full.Keepalive, web.Keepalive)
+	web.OrDefault(&full.WriteTimeout, web.WriteTimeout)
 	if full.Logger == nil {
 		full.Logger = slog.New(slog.DiscardHandler)
 	}
 	return full
-}
-
-func orDefault[T int | int64 | time.Duration](value *T, otherwise T) {
-	if *value <= 0 {
-		*value = otherwise
-	}
 }

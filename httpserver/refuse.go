@@ -3,21 +3,11 @@ package httpserver
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 
-	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/internal/revision"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
-)
-
-// Header values that are set often. They are shared, and nobody changes them.
-var (
-	typeJSON = []string{httpwire.TypeJSON}
-	typeSSE  = []string{httpwire.TypeSSE}
-	noCache  = []string{"no-cache, no-transform"}
-	noBuffer = []string{"no"}
 )
 
 var (
@@ -26,30 +16,12 @@ var (
 	errFull     = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the server has no room for another session"}
 )
 
-// refuse answers with an error status. The body is a JSON-RPC error, which
-// tells clients of every revision more than the status.
-func refuse(w http.ResponseWriter, status int, id jsonrpc.ID, e *jsonrpc.Error) {
-	buf := jsonrpc.GetBuffer()
-	defer jsonrpc.PutBuffer(buf)
-	jsonrpc.WriteError(buf, id, e)
-	header := w.Header()
-	header["Content-Type"] = typeJSON
-	header["Content-Length"] = []string{strconv.Itoa(buf.Len())}
-	w.WriteHeader(status)
-	_, _ = w.Write(buf.Bytes()) // a client that has gone does not need it
-}
-
 // verbs are the ones that are of use here.
 func (h *Handler) verbs() string {
 	if h.opts.Stateless {
 		return http.MethodPost
 	}
 	return "GET, POST, DELETE"
-}
-
-func (h *Handler) notAllowed(w http.ResponseWriter, allow string) {
-	w.Header().Set("Allow", allow)
-	refuse(w, http.StatusMethodNotAllowed, jsonrpc.ID{}, invalid("only %s is served here", allow))
 }
 
 func invalid(format string, args ...any) *jsonrpc.Error {

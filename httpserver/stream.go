@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ferrymcp/ferry/httpserver/internal/web"
 	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/jsonrpc"
 )
@@ -11,7 +12,7 @@ import (
 // A stream is the standing stream of a session: the answer to a GET. It owns
 // no goroutine but that of its request.
 type stream struct {
-	writer
+	web.Writer
 	replaced chan struct{} // closed when the client has opened another one
 }
 
@@ -23,20 +24,20 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, principal string) 
 	}
 	defer h.sessions.release(s)
 	if !httpwire.Accepts(r.Header["Accept"], httpwire.TypeSSE) {
-		refuse(w, http.StatusNotAcceptable, jsonrpc.ID{}, invalid("the Accept header must allow %s", httpwire.TypeSSE))
+		web.Refuse(w, http.StatusNotAcceptable, jsonrpc.ID{}, invalid("the Accept header must allow %s", httpwire.TypeSSE))
 		return
 	}
 	var f flight
 	ctx, ok := h.begin(r.Context(), &f, true)
 	if !ok {
-		refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, errStopping)
+		web.Refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, errStopping)
 		return
 	}
 	defer h.end(&f)
 	st := &stream{replaced: make(chan struct{})}
-	st.reset(w, r, h.opts.WriteTimeout)
-	defer st.finish()
-	if st.open() != nil {
+	st.Reset(w, r, h.opts.WriteTimeout)
+	defer st.Finish()
+	if st.Open() != nil {
 		return
 	}
 	s.attach(st)
@@ -55,7 +56,7 @@ func (st *stream) run(done <-chan struct{}, s *session, keepalive time.Duration)
 				return
 			}
 		case <-quiet.C:
-			if st.comment() != nil {
+			if st.Comment() != nil {
 				return
 			}
 		case <-done:
@@ -72,7 +73,7 @@ func (st *stream) run(done <-chan struct{}, s *session, keepalive time.Duration)
 // send sends all that waits in the session.
 func (st *stream) send(s *session) error {
 	for frame := s.next(st); frame != nil; frame = s.next(st) {
-		if err := st.event(frame); err != nil {
+		if err := st.Event(frame); err != nil {
 			s.putBack(frame)
 			return err
 		}
@@ -97,12 +98,12 @@ func (h *Handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 func (h *Handler) sessionOf(w http.ResponseWriter, r *http.Request, principal string) *session {
 	version := header(r, httpwire.HeaderProtocolVersion)
 	if h.opts.Stateless || stateless(version) {
-		h.notAllowed(w, http.MethodPost)
+		web.NotAllowed(w, http.MethodPost)
 		return nil
 	}
 	s, refusal := h.find(r, version, principal)
 	if s == nil {
-		refuse(w, refusal.status, jsonrpc.ID{}, refusal.err)
+		web.Refuse(w, refusal.status, jsonrpc.ID{}, refusal.err)
 	}
 	return s
 }

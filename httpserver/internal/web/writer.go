@@ -1,4 +1,4 @@
-package httpserver
+package web
 
 import (
 	"bytes"
@@ -17,11 +17,11 @@ const (
 	small = 4 << 10
 )
 
-// A writer writes one answer. Each write has a deadline of its own, so that a
+// A Writer writes one answer. Each write has a deadline of its own, so that a
 // client that does not read cannot hold a request for ever, and one that reads
 // can do so for as long as it takes.
-type writer struct {
-	w       http.ResponseWriter
+type Writer struct {
+	W       http.ResponseWriter
 	control *http.ResponseController // nil until needed
 	timeout time.Duration
 	// managed tells that net/http sets a deadline for every request: then ours
@@ -30,11 +30,11 @@ type writer struct {
 	timed   bool // a deadline is set
 }
 
-// reset makes the writer ready for an answer to r, whose body has been read.
+// Reset makes the writer ready for an answer to r, whose body has been read.
 // From here on the time-outs of the http.Server do not count: they are for
 // whole requests, and would end streams.
-func (o *writer) reset(w http.ResponseWriter, r *http.Request, timeout time.Duration) {
-	*o = writer{w: w, timeout: timeout}
+func (o *Writer) Reset(w http.ResponseWriter, r *http.Request, timeout time.Duration) {
+	*o = Writer{W: w, timeout: timeout}
 	srv, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
 	if srv == nil {
 		return
@@ -47,31 +47,31 @@ func (o *writer) reset(w http.ResponseWriter, r *http.Request, timeout time.Dura
 	}
 }
 
-func (o *writer) controller() *http.ResponseController {
+func (o *Writer) controller() *http.ResponseController {
 	if o.control == nil {
-		o.control = http.NewResponseController(o.w)
+		o.control = http.NewResponseController(o.W)
 	}
 	return o.control
 }
 
-// finish removes the deadline, which would hit the next request on the same
+// Finish removes the deadline, which would hit the next request on the same
 // connection.
-func (o *writer) finish() {
+func (o *Writer) Finish() {
 	if o.timed && !o.managed {
 		_ = o.controller().SetWriteDeadline(time.Time{})
 	}
-	o.w = nil
+	o.W = nil
 	o.control = nil
 }
 
-func (o *writer) write(b []byte) error {
+func (o *Writer) write(b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), piece)
 		o.timed = true
 		if err := o.controller().SetWriteDeadline(time.Now().Add(o.timeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			return err
 		}
-		if _, err := o.w.Write(b[:n]); err != nil {
+		if _, err := o.W.Write(b[:n]); err != nil {
 			return err
 		}
 		b = b[n:]
@@ -80,17 +80,17 @@ func (o *writer) write(b []byte) error {
 }
 
 // flush sends what net/http has in its buffer.
-func (o *writer) flush() error {
+func (o *Writer) flush() error {
 	if err := o.controller().Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	return nil
 }
 
-// whole writes an answer in one piece, whose headers are complete.
-func (o *writer) whole(b []byte) error {
+// Whole writes an answer in one piece, whose headers are complete.
+func (o *Writer) Whole(b []byte) error {
 	if len(b) <= small && !o.managed {
-		_, err := o.w.Write(b)
+		_, err := o.W.Write(b)
 		return err
 	}
 	if err := o.write(b); err != nil {
@@ -99,27 +99,27 @@ func (o *writer) whole(b []byte) error {
 	return o.flush()
 }
 
-// open begins an event stream. The client sees its head at once.
-func (o *writer) open() error {
-	header := o.w.Header()
-	header["Content-Type"] = typeSSE
+// Open begins an event stream. The client sees its head at once.
+func (o *Writer) Open() error {
+	header := o.W.Header()
+	header["Content-Type"] = TypeSSE
 	header["Cache-Control"] = noCache
 	header[httpwire.HeaderAccelBuffering] = noBuffer
-	o.w.WriteHeader(http.StatusOK)
+	o.W.WriteHeader(http.StatusOK)
 	return o.flush()
 }
 
-// event sends one message.
-func (o *writer) event(frame []byte) error {
+// Event sends one message.
+func (o *Writer) Event(frame []byte) error {
 	buf := jsonrpc.GetBuffer()
 	defer jsonrpc.PutBuffer(buf)
 	httpwire.BeginEvent(buf, httpwire.Event{})
 	buf.Write(frame)
-	return o.endEvent(buf)
+	return o.EndEvent(buf)
 }
 
-// endEvent sends an event that was begun in buf.
-func (o *writer) endEvent(buf *bytes.Buffer) error {
+// EndEvent sends an event that was begun in buf.
+func (o *Writer) EndEvent(buf *bytes.Buffer) error {
 	httpwire.EndEvent(buf)
 	if err := o.write(buf.Bytes()); err != nil {
 		return err
@@ -127,8 +127,8 @@ func (o *writer) endEvent(buf *bytes.Buffer) error {
 	return o.flush()
 }
 
-// comment sends what readers skip.
-func (o *writer) comment() error {
+// Comment sends what readers skip.
+func (o *Writer) Comment() error {
 	if err := o.write([]byte(httpwire.KeepAlive)); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package httpserver
+package web
 
 import (
 	"net"
@@ -11,41 +11,43 @@ import (
 	"github.com/ferrymcp/ferry/jsonrpc"
 )
 
-// A guard keeps web pages of other sites out. Browsers name the page in Origin
+// A Guard keeps web pages of other sites out. Browsers name the page in Origin
 // and the address they were told in Host; a page that lets its own name point
 // at this machine is found out by the latter.
-type guard struct {
+type Guard struct {
 	origins  []string
 	hosts    []string
 	anyHost  bool
 	anyPages bool
 }
 
-func newGuard(o *Options) guard {
-	g := guard{anyHost: slices.Contains(o.AllowedHosts, "*"), anyPages: slices.Contains(o.AllowedOrigins, "*")}
-	for _, origin := range o.AllowedOrigins {
+// NewGuard returns a guard that lets the given values of the Host and Origin
+// headers through, besides those that are safe.
+func NewGuard(hosts, origins []string) Guard {
+	g := Guard{anyHost: slices.Contains(hosts, "*"), anyPages: slices.Contains(origins, "*")}
+	for _, origin := range origins {
 		g.origins = append(g.origins, strings.ToLower(strings.TrimSuffix(origin, "/")))
 	}
-	for _, host := range o.AllowedHosts {
+	for _, host := range hosts {
 		g.hosts = append(g.hosts, strings.ToLower(host))
 	}
 	return g
 }
 
-// check returns why the request is refused, if it is.
-func (g *guard) check(r *http.Request) *jsonrpc.Error {
+// Check returns why the request is refused, if it is.
+func (g *Guard) Check(r *http.Request) *jsonrpc.Error {
 	if !g.hostAllowed(r) {
-		return invalid("the host %q is not served here", r.Host)
+		return Invalid("the host %q is not served here", r.Host)
 	}
 	for _, origin := range r.Header["Origin"] {
 		if !g.originAllowed(origin, r.Host) {
-			return invalid("pages of %q may not use this server", origin)
+			return Invalid("pages of %q may not use this server", origin)
 		}
 	}
 	return nil
 }
 
-func (g *guard) hostAllowed(r *http.Request) bool {
+func (g *Guard) hostAllowed(r *http.Request) bool {
 	if g.anyHost {
 		return true
 	}
@@ -67,7 +69,7 @@ func onLoopback(r *http.Request) bool {
 	return ok && addr.IP.IsLoopback()
 }
 
-func (g *guard) originAllowed(origin, host string) bool {
+func (g *Guard) originAllowed(origin, host string) bool {
 	if g.anyPages || slices.Contains(g.origins, strings.ToLower(origin)) {
 		return true
 	}
