@@ -188,7 +188,7 @@ func bubble(t *testing.T, name string, test func(t *testing.T)) {
 // being a transport.Listener.
 type fakeHTTP struct {
 	answer func(m *transport.Outgoing) (transport.Response, error)
-	listen func(ctx context.Context, recv transport.Receiver) error
+	listen func(ctx context.Context, recv transport.Receiver, opened func()) error
 
 	mu   sync.Mutex
 	sent []*transport.Outgoing
@@ -219,11 +219,11 @@ func (c *fakeConn) Send(_ context.Context, m *transport.Outgoing) error {
 	return nil
 }
 
-func (c *fakeConn) Listen(ctx context.Context, _ string) error {
+func (c *fakeConn) Listen(ctx context.Context, _ string, opened func()) error {
 	if c.listen == nil {
 		return errors.ErrUnsupported
 	}
-	return c.listen(ctx, c.recv)
+	return c.listen(ctx, c.recv, opened)
 }
 
 func (c *fakeConn) Done() <-chan struct{} { return c.done }

@@ -204,7 +204,7 @@ func TestStandingStream(t *testing.T) {
 			sess, err := client.New(info, &client.Options{
 				Revision:       r4,
 				OnNotification: func(string, json.RawMessage) { heard.Add(1) },
-			}).Connect(t.Context(), &fakeHTTP{answer: f.answer, listen: func(_ context.Context, recv transport.Receiver) error {
+			}).Connect(t.Context(), &fakeHTTP{answer: f.answer, listen: func(_ context.Context, recv transport.Receiver, _ func()) error {
 				opens.Add(1)
 				recv.Receive(message, jsonrpc.ID{})
 				return test.err
@@ -222,4 +222,52 @@ func TestStandingStream(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a server sends before the stream is open is lost, so Connect waits for
+// it, but not for long: some servers answer only when they have something to say.
+func TestConnectWaitsForTheStream(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		open func(opened func()) // what happens after 100 ms
+		want time.Duration
+	}{
+		{"opened", func(opened func()) { opened() }, 100 * time.Millisecond},
+		{"never opened", func(func()) {}, 500 * time.Millisecond},
+	}
+	for _, test := range tests {
+		bubble(t, test.name, func(t *testing.T) {
+			began := time.Now()
+			sess, err := client.New(info, &client.Options{Revision: r4}).Connect(t.Context(), &fakeHTTP{
+				answer: new(forgetful).answer,
+				listen: func(ctx context.Context, _ transport.Receiver, opened func()) error {
+					<-time.After(100 * time.Millisecond)
+					test.open(opened)
+					<-ctx.Done()
+					return context.Cause(ctx)
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took != test.want {
+				t.Errorf("Connect took %v, want %v", took, test.want)
+			}
+			if err := sess.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	bubble(t, "refused", func(t *testing.T) {
+		began := time.Now()
+		sess, err := client.New(info, &client.Options{Revision: r4}).Connect(t.Context(), &fakeHTTP{answer: new(forgetful).answer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("Connect took %v", took)
+		}
+		_ = sess.Close()
+	})
 }

@@ -162,7 +162,7 @@ func TestStatusError(t *testing.T) {
 	for name, err := range map[string]error{
 		"RoundTrip": func() error { _, err := rt.RoundTrip(t.Context(), request(1, "ping")); return err }(),
 		"Send":      rt.Send(t.Context(), &transport.Outgoing{Method: "notifications/x"}),
-		"Listen":    rt.(transport.Listener).Listen(t.Context(), legacy),
+		"Listen":    rt.(transport.Listener).Listen(t.Context(), legacy, nil),
 	} {
 		var status *httpclient.StatusError
 		if !errors.As(err, &status) {

@@ -117,7 +117,7 @@ func (c *conn) Send(ctx context.Context, m *transport.Outgoing) error {
 }
 
 // Listen implements transport.Listener.
-func (c *conn) Listen(ctx context.Context, revision string) error {
+func (c *conn) Listen(ctx context.Context, revision string, opened func()) error {
 	x, err := c.begin(ctx)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (c *conn) Listen(ctx context.Context, revision string) error {
 	if err != nil {
 		return x.explain(err)
 	}
-	if err := x.listen(res); err != nil {
+	if err := x.listen(res, opened); err != nil {
 		return x.explain(err)
 	}
 	return nil

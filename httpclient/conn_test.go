@@ -48,7 +48,7 @@ func TestSessionLife(t *testing.T) {
 		}
 	}
 	_ = rt.Send(t.Context(), &transport.Outgoing{Method: "notifications/initialized", Revision: legacy})
-	if err := listener.Listen(t.Context(), legacy); !errors.Is(err, errors.ErrUnsupported) {
+	if err := listener.Listen(t.Context(), legacy, nil); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("Listen: %v, want ErrUnsupported", err)
 	}
 	if err := rt.Close(); err != nil {
@@ -141,8 +141,13 @@ func TestListen(t *testing.T) {
 	rt, box := open(t, func(w http.ResponseWriter, r *http.Request) {
 		sse(w, note, ask, result(1), "rubbish")
 	}, nil)
-	if err := rt.(transport.Listener).Listen(t.Context(), legacy); err != nil {
+	var early []string
+	opened := func() { early = append(box.messages(), "opened") }
+	if err := rt.(transport.Listener).Listen(t.Context(), legacy, opened); err != nil {
 		t.Errorf("Listen: %v", err)
+	}
+	if diff := cmp.Diff([]string{"opened"}, early); diff != "" {
+		t.Errorf("when the stream was opened (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"notifications/progress@", "roots/list@"}, box.messages()); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
@@ -155,18 +160,23 @@ func TestListen(t *testing.T) {
 func TestListenFailures(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name string
-		h    http.HandlerFunc
-		want string
+		name   string
+		h      http.HandlerFunc
+		want   string
+		opened bool
 	}{
-		{"JSON", answer(200, jsonType, "{}"), "not an MCP answer"},
-		{"400", answer(400, "text/plain", "no session"), "400 Bad Request: no session"},
-		{"too large", answer(200, sseType, "data: "+strings.Repeat("x", 2000)+"\n\n"), "larger than 1000 bytes"},
-		{"broken", answer(200, sseType, "data: x\n"), "unexpected EOF"},
+		{"JSON", answer(200, jsonType, "{}"), "not an MCP answer", false},
+		{"400", answer(400, "text/plain", "no session"), "400 Bad Request: no session", false},
+		{"too large", answer(200, sseType, "data: "+strings.Repeat("x", 2000)+"\n\n"), "larger than 1000 bytes", true},
+		{"broken", answer(200, sseType, "data: x\n"), "unexpected EOF", true},
 	}
 	for _, tt := range tests {
 		rt, _ := open(t, tt.h, &httpclient.Options{MaxMessage: 1000})
-		err := rt.(transport.Listener).Listen(t.Context(), legacy)
+		var opened bool
+		err := rt.(transport.Listener).Listen(t.Context(), legacy, func() { opened = true })
+		if opened != tt.opened {
+			t.Errorf("%s: opened %v, want %v", tt.name, opened, tt.opened)
+		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
@@ -225,7 +235,7 @@ func TestCloseEndsStreams(t *testing.T) {
 		}
 	})
 	wg.Go(func() {
-		if err := rt.(transport.Listener).Listen(t.Context(), legacy); !errors.Is(err, transport.ErrClosed) {
+		if err := rt.(transport.Listener).Listen(t.Context(), legacy, nil); !errors.Is(err, transport.ErrClosed) {
 			t.Errorf("Listen: %v, want ErrClosed", err)
 		}
 	})
@@ -402,7 +412,7 @@ func TestNothingIsLeft(t *testing.T) {
 		rt := dial(t, srv.URL, nil, box)
 		var wg sync.WaitGroup
 		_, _ = rt.RoundTrip(t.Context(), request(1, "initialize"))
-		wg.Go(func() { _ = rt.(transport.Listener).Listen(t.Context(), legacy) })
+		wg.Go(func() { _ = rt.(transport.Listener).Listen(t.Context(), legacy, nil) })
 		for range 5 {
 			wg.Go(func() { _ = roundTrip(t.Context(), rt, 1) })
 			wg.Go(func() { _, _ = rt.RoundTrip(t.Context(), request(2, "slow")) })

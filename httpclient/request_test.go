@@ -191,7 +191,7 @@ func TestUnreachable(t *testing.T) {
 	if !errors.As(err, &unreachable) || unreachable.URL != srv.URL+"/mcp" || strings.Contains(err.Error(), "secret") {
 		t.Errorf("RoundTrip: %v, want an UnreachableError for %s/mcp", err, srv.URL)
 	}
-	if err := rt.(transport.Listener).Listen(t.Context(), legacy); !errors.As(err, &unreachable) {
+	if err := rt.(transport.Listener).Listen(t.Context(), legacy, nil); !errors.As(err, &unreachable) {
 		t.Errorf("Listen: %v, want an UnreachableError", err)
 	}
 	if err := rt.Send(t.Context(), &transport.Outgoing{Method: "x"}); !errors.As(err, &unreachable) {

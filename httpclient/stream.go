@@ -25,8 +25,9 @@ func (x *exchange) stream(body io.Reader, id jsonrpc.ID) (jsonrpc.Message, error
 	return p.response, p.err
 }
 
-// listen reads the standing stream until it ends.
-func (x *exchange) listen(res *http.Response) error {
+// listen reads the standing stream until it ends. It calls opened, unless nil,
+// when there is one.
+func (x *exchange) listen(res *http.Response, opened func()) error {
 	if res.StatusCode/100 != 2 {
 		_, err := x.refusal(res, jsonrpc.ID{})
 		return err
@@ -34,6 +35,9 @@ func (x *exchange) listen(res *http.Response) error {
 	defer func() { _ = res.Body.Close() }()
 	if !httpwire.IsSSE(res.Header.Get("Content-Type")) {
 		return newStatusError(res, nil, nil)
+	}
+	if opened != nil {
+		opened()
 	}
 	r := x.readers.Get().(*httpwire.Reader)
 	defer x.release(r)

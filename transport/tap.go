@@ -160,6 +160,6 @@ type tapListener struct {
 	listener Listener
 }
 
-func (t *tapListener) Listen(ctx context.Context, revision string) error {
-	return t.listener.Listen(ctx, revision)
+func (t *tapListener) Listen(ctx context.Context, revision string, opened func()) error {
+	return t.listener.Listen(ctx, revision, opened)
 }

@@ -19,7 +19,7 @@ type opaque struct {
 
 type listening struct{ transport.RoundTripper }
 
-func (listening) Listen(context.Context, string) error { return errors.New("heard") }
+func (listening) Listen(context.Context, string, func()) error { return errors.New("heard") }
 
 func (o opaque) Open(ctx context.Context, recv transport.Receiver) (transport.RoundTripper, error) {
 	rt, err := o.Transport.Open(ctx, recv)
@@ -67,7 +67,7 @@ func TestTap(t *testing.T) {
 			if err := rt.Send(t.Context(), &transport.Outgoing{ID: jsonrpc.StringID("s"), Error: jsonrpc.Errorf(-32601, "no")}); err != nil {
 				t.Fatal(err)
 			}
-			if l, ok := rt.(transport.Listener); ok != (name == "listener") || ok && l.Listen(t.Context(), "") == nil {
+			if l, ok := rt.(transport.Listener); ok != (name == "listener") || ok && l.Listen(t.Context(), "", nil) == nil {
 				t.Errorf("is a listener: %v", ok)
 			}
 			rt.Close()

@@ -81,8 +81,9 @@ type Listener interface {
 	// ends, ctx does, or the connection. It returns nil when the server ended
 	// the stream; the caller may open another. An error matching
 	// errors.ErrUnsupported tells that the server has none. revision is that of
-	// the session.
-	Listen(ctx context.Context, revision string) error
+	// the session. opened, unless nil, is called when the server has opened the
+	// stream, before its first message: what the server sends earlier is lost.
+	Listen(ctx context.Context, revision string, opened func()) error
 }
 
 // ErrSessionLost is matched by the error of a RoundTrip or Send whose session
