@@ -216,10 +216,12 @@ func everythingTasks() []task {
 			}
 			return strings.Join(result.Completion.Values, " "), nil
 		}, "Engineering"},
-		{"templates", func(ctx context.Context, v *visitor) (string, error) {
-			return names(v.ResourceTemplates(ctx), templateText)
+		{
+			"templates", func(ctx context.Context, v *visitor) (string, error) {
+				return names(v.ResourceTemplates(ctx), templateText)
+			},
+			"demo://resource/dynamic/blob/{resourceId} demo://resource/dynamic/text/{resourceId}",
 		},
-			"demo://resource/dynamic/blob/{resourceId} demo://resource/dynamic/text/{resourceId}"},
 		{"read", func(ctx context.Context, v *visitor) (string, error) {
 			seen, err := v.read(ctx, "demo://resource/dynamic/text/7")
 			before, _, _ := strings.Cut(seen, " created at")

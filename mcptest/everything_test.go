@@ -14,7 +14,7 @@ import (
 // everything is the server that all scenarios run against: some of each
 // feature.
 func everything() *server.Server {
-	var srv *server.Server = server.New(mcp.Implementation{Name: "everything", Version: "1.0.0", Title: "Everything"}, &server.Options{
+	srv := server.New(mcp.Implementation{Name: "everything", Version: "1.0.0", Title: "Everything"}, &server.Options{
 		Instructions: "Call what you like.",
 		PageSize:     4,
 		Complete: func(_ context.Context, _ *server.Call, p *mcp.CompleteParams) (*mcp.Completion, error) {

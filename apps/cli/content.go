@@ -30,6 +30,15 @@ func (w *contentWriter) text(text string) {
 	w.open = !w.out.terminal && !strings.HasSuffix(text, "\n")
 }
 
+// heading writes a line between texts.
+func (w *contentWriter) heading(text string) {
+	if w.open {
+		w.out.write([]byte("\n"))
+		w.open = false
+	}
+	w.out.line(bold, text)
+}
+
 // finish ends the output of text with a newline.
 func (w *contentWriter) finish() error {
 	if w.open {

@@ -54,7 +54,7 @@ func (s *session) prompt(ctx context.Context, name string, args []string) error 
 	w := &contentWriter{program: p, out: p.out}
 	for _, m := range result.Messages {
 		if len(result.Messages) > 1 || m.Role != mcp.RoleUser {
-			w.text(p.out.paint(bold, string(m.Role)+":"))
+			w.heading(string(m.Role) + ":")
 		}
 		if err := w.block(m.Content); err != nil {
 			return err

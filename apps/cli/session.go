@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ func (p *program) ask(c *cobra.Command, args []string, optional bool, use func(c
 	if err != nil {
 		return p.unreached(err, t, optional && len(args) == 0)
 	}
-	defer sess.Close()
+	defer func() { _ = sess.Close() }()
 	if level != "" {
 		if err := sess.SetLogLevel(ctx, level); err != nil {
 			return fmt.Errorf("ask for log messages: %w", err)
@@ -192,7 +193,7 @@ func (p *program) printJSON(doc json.RawMessage) error {
 		p.out.text(text)
 		return nil
 	}
-	p.out.write(append(doc[:len(doc):len(doc)], '\n'))
+	p.out.write(append(slices.Clip(doc), '\n'))
 	return nil
 }
 

@@ -168,7 +168,7 @@ func (p *program) upStdio(ctx context.Context, cfg *config.Config) error {
 	if gw == nil {
 		return errors.Join(err, conn.Close())
 	}
-	defer gw.Close()
+	defer func() { _ = gw.Close() }()
 	for _, s := range gw.Status() {
 		if s.State != host.Ready {
 			p.err.line(yellow, statusLine(s, 0))
@@ -188,7 +188,7 @@ func (p *program) upHTTP(ctx context.Context, cfg *config.Config, f *upFlags) er
 	if gw == nil {
 		return errors.Join(err, l.Close())
 	}
-	defer gw.Close()
+	defer func() { _ = gw.Close() }()
 	e := &endpoint{
 		listener: l,
 		server:   gw.Server(),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/mcp"
@@ -111,12 +112,12 @@ func presentable(t mcp.Tool) mcp.Tool {
 	case err != nil || members == nil:
 		t.InputSchema = nil
 	case members["type"] == nil:
-		rest := bytes.TrimLeft(t.InputSchema, " \t\r\n{")
-		mended := []byte(`{"type":"object"`)
+		opening := `{"type":"object"`
 		if len(members) > 0 {
-			mended = append(mended, ',')
+			opening += ","
 		}
-		t.InputSchema = append(mended, rest...)
+		rest := bytes.TrimLeft(t.InputSchema, " \t\r\n{")
+		t.InputSchema = slices.Concat([]byte(opening), rest)
 	case string(members["type"]) != `"object"`:
 		t.InputSchema = nil
 	}

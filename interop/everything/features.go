@@ -79,7 +79,8 @@ func addAnswers(srv *server.Server) {
 func addWaiting(srv *server.Server) {
 	server.AddTool(srv, mcp.Tool{Name: "count"}, func(ctx context.Context, c *server.Call, in struct {
 		To int `json:"to"`
-	}) (string, error) {
+	},
+	) (string, error) {
 		for i := range in.To {
 			if err := c.Progress(ctx, float64(i+1), float64(in.To), fmt.Sprintf("step %d", i+1)); err != nil {
 				return "", err

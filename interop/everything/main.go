@@ -46,8 +46,8 @@ func serveHTTP(ctx context.Context, srv *server.Server, addr string) error {
 	handler := httpserver.New(srv, nil)
 	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() {
-		handler.Close()
-		web.Close()
+		_ = handler.Close()
+		_ = web.Close()
 	})
 	defer stop()
 	fmt.Printf("http://%s/mcp\n", listener.Addr())
