@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -308,11 +309,12 @@ func TestLinesCloseUnblocks(t *testing.T) {
 				}
 			})
 			first := make(chan struct{})
+			var written atomic.Int64 // by all; a pipe and the queue take more than 20 small ones
 			for range 4 {
 				wg.Go(func() {
 					var err error
-					for n := 0; err == nil; n++ {
-						if n == 30 {
+					for err == nil {
+						if written.Add(1) == 20 {
 							first <- struct{}{}
 						}
 						err = c.Write(make([]byte, size))
