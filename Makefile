@@ -26,7 +26,7 @@ sources = find . \( -name '.?*' -o -name node_modules -o -name testdata \) -prun
 
 .PHONY: help
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-9s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-11s %s\n", $$1, $$2 }'
 
 .PHONY: test
 test: ## run the tests of every module
@@ -77,6 +77,14 @@ fuzz: ## run each fuzz target for FUZZTIME (20s)
 .PHONY: cover
 cover: ## measure the coverage of the SDK, fail below COVER (85) percent
 	@COVER=$(COVER) scripts/cover.sh $(SDK)
+
+.PHONY: trace
+trace: ## write docs/requirements.md: what the tests prove
+	@scripts/trace.sh
+
+.PHONY: trace-check
+trace-check: ## fail when a requirement that was proven no longer is
+	@scripts/trace.sh -check
 
 .PHONY: build
 build: ## build the static binary bin/ferry

@@ -38,6 +38,8 @@ func text(t *testing.T, result *mcp.CallToolResult) string {
 }
 
 func TestIntroductions(t *testing.T) {
+	mcptest.Proves(t, "TOOL-CAP-DECLARE-INIT", "TOOL-CAP-DECLARE-DISCOVER", "RES-CAP-DECLARE-INIT", "RES-CAP-DECLARE-DISCOVER",
+		"PROMPT-CAP-DECLARE-INIT", "PROMPT-CAP-DECLARE-DISCOVER")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		if got := sess.ServerInfo().Name; got != "everything" {
 			t.Errorf("server name: got %q, want %q", got, "everything")
@@ -59,6 +61,7 @@ func TestIntroductions(t *testing.T) {
 }
 
 func TestListsInPages(t *testing.T) {
+	mcptest.Proves(t, "PAGE-INVALID-CURSOR-32602", "PAGE-END-MISSING-CURSOR")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		var names []string
 		for tool, err := range sess.Tools(t.Context()) {
@@ -94,6 +97,7 @@ func wantCode(t *testing.T, err error, code int) {
 }
 
 func TestCalls(t *testing.T) {
+	mcptest.Proves(t, "TOOL-ERR-EXECUTION-ISERROR", "TOOL-UNKNOWN-32602", "TOOL-ERR-INPUT-VALIDATION-ISERROR")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		if got := text(t, call(t, sess, "add", `{"a":1,"b":2}`)); got != `{"sum":3}` {
 			t.Errorf("add: got %s", got)
@@ -135,6 +139,7 @@ func TestStructuredOutputFollowsTheRevision(t *testing.T) {
 }
 
 func TestBlocksFollowTheRevision(t *testing.T) {
+	mcptest.Proves(t, "TOOL-RESULT-BLOCKS-2024", "TOOL-RESULT-BLOCKS-2025-03", "TOOL-RESULT-BLOCKS-2025-06")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		want := []string{"text", "image", "audio", "resource_link", "resource"}
 		if sess.Revision() < "2025-06-18" {
@@ -202,6 +207,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 }
 
 func TestReads(t *testing.T) {
+	mcptest.Proves(t, "RES-NOT-FOUND-32002", "RES-NOT-FOUND-32602", "RES-NOT-FOUND-NO-EMIT-32002")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		read := func(uri string) (*mcp.ReadResourceResult, error) {
 			return sess.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}, nil)
@@ -226,6 +232,7 @@ func TestReads(t *testing.T) {
 }
 
 func TestPromptsAndCompletion(t *testing.T) {
+	mcptest.Proves(t, "PROMPT-MISSING-ARG-32602")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		got, err := sess.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "travel", Arguments: map[string]string{"city": "Bern"}}, nil)
 		if err != nil || len(got.Messages) != 1 || got.Messages[0].Content.Text != "Plan a trip to Bern" {
@@ -272,6 +279,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 // TestListChanged covers the revisions with sessions, which are told of changes
 // without asking.
 func TestListChanged(t *testing.T) {
+	mcptest.Proves(t, "TOOL-LIST-CHANGED-NOTIFY")
 	changed := make(chan string, 100)
 	grid := mcptest.Grid{
 		Server:    everything,

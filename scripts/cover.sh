@@ -5,7 +5,7 @@ set -euo pipefail
 # The packages that help tests are not part of what is measured, nor is one that
 # does not exist.
 packages=$(go list -e -f '{{if and (not .Error) .GoFiles}}{{.ImportPath}}{{end}}' "$@" 2>/dev/null |
-	grep -v -E '/internal/(archtest|transcript)$' | paste -sd, -)
+	grep -v -E '/internal/(archtest|transcript|trace)(/|$)' | paste -sd, -)
 status=0
 # The share that each test binary has of all packages says nothing; leave it out.
 go test -coverpkg="$packages" -coverprofile=cover.out ./... |

@@ -47,6 +47,7 @@ var imports = []archtest.Rule{
 
 	// Helpers of tests, which nothing but tests imports.
 	{Package: "internal/archtest", Layer: 9},
+	{Package: "internal/trace/...", Layer: 9, Also: []string{"internal/trace"}},
 	{Package: "internal/transcript", Layer: 9, Below: 5},
 }
 
