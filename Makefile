@@ -1,5 +1,5 @@
 # What a developer runs. Only Go is needed, except for `make race` (a C compiler)
-# and `make interop` (node, for the suites that talk to other implementations).
+# and for `make interop` and `make conformance` (node, for what others have written).
 # Tools are built at the versions below into .tools; nothing is installed outside.
 
 MODULES  := . apps bench interop
@@ -43,6 +43,10 @@ test-all: test interop ## run the tests, the slow ones and those against other i
 interop: ## run the slow tests and those against other implementations (needs node)
 	@if [ -x scripts/interop.sh ]; then FERRY_INTEROP=1 scripts/interop.sh; \
 	else cd apps && echo "-- apps: FERRY_INTEROP=1 go test ./..." && FERRY_INTEROP=1 go test ./...; fi
+
+.PHONY: conformance
+conformance: ## run the official conformance suite against our server and client (needs node)
+	@scripts/conformance.sh
 
 .PHONY: lint
 lint: tools ## check format, vet for every system, run the linters; all of it, then fail
