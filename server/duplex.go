@@ -30,6 +30,7 @@ const farewell = 250 * time.Millisecond
 type duplex struct {
 	srv  *Server
 	conn transport.Conn
+	peer Peer
 	sess *Session
 	ctx  context.Context // ends with the connection; the parent of all requests
 
@@ -45,13 +46,31 @@ type duplex struct {
 	idle     chan struct{} // closed when the last request ends while draining
 }
 
+// A Peer is what a carrier knows of the client at the other end of a connection.
+type Peer struct {
+	// Principal is who the client was found to be. All its requests have it.
+	Principal string
+	// SessionsOnly refuses requests of the stateless revisions, for carriers
+	// that those do not have.
+	SessionsOnly bool
+}
+
 // ServeConn serves a client on conn until the client ends the connection, ctx
 // ends or the server is closed. It closes conn. When the client has ended the
 // connection, requests still running may finish within Options.Drain. The
 // error is nil after a regular end, or says why reading failed.
 func (s *Server) ServeConn(ctx context.Context, conn transport.Conn) error {
+	return s.ServePeer(ctx, conn, nil)
+}
+
+// ServePeer is ServeConn for a carrier that knows something of the client; nil
+// is nothing.
+func (s *Server) ServePeer(ctx context.Context, conn transport.Conn, peer *Peer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	d := &duplex{srv: s, conn: conn, sess: s.NewSession(conn.Write), ctx: ctx, idle: make(chan struct{})}
+	if peer == nil {
+		peer = &Peer{}
+	}
+	d := &duplex{srv: s, conn: conn, peer: *peer, sess: s.NewSession(conn.Write), ctx: ctx, idle: make(chan struct{})}
 	defer d.closeAfter(ctx)()
 	defer s.ends.add(func() { cancel(ErrClosing) })()
 
@@ -222,6 +241,10 @@ func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) {
 		return
 	}
 	rq, err := d.srv.Decode(m)
+	rq.Principal = d.peer.Principal
+	if rq.Modern() && d.peer.SessionsOnly {
+		err = errSessionsOnly
+	}
 	if err != nil {
 		reply(errorResponse(rq.ID, asWire(err)))
 		return
@@ -246,6 +269,10 @@ func (d *duplex) handle(run func() *Response) *Response {
 	defer d.handled()
 	return run()
 }
+
+// errSessionsOnly has a code that clients which try both kinds of revisions take
+// for the answer of an older server.
+var errSessionsOnly = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "this connection carries only revisions that open with initialize; requests that name their revision in _meta go to the server's other endpoint"}
 
 var errBusy = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "too many requests are running on this connection; try again when some have ended"}
 

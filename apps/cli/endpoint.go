@@ -13,12 +13,15 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/httpserver"
+	"github.com/ferrymcp/ferry/httpserver/legacysse"
 	"github.com/ferrymcp/ferry/server"
 )
 
 // How the endpoint is served. Long answers are bounded by the handler.
 const (
 	endpointPath  = "/mcp"
+	ssePath       = "/sse" // for clients that know only the oldest transport
+	messagePath   = "/message"
 	healthPath    = "/healthz"
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
@@ -87,8 +90,11 @@ func (e *endpoint) loopback() bool {
 // moment to end.
 func (e *endpoint) serve(ctx context.Context) error {
 	handler := httpserver.New(e.server, &httpserver.Options{Logger: e.log})
+	old := legacysse.New(e.server, &legacysse.Options{MessagePath: messagePath, Logger: e.log})
 	mux := http.NewServeMux()
 	mux.Handle(endpointPath, handler)
+	mux.Handle(ssePath, old)
+	mux.Handle(messagePath, old)
 	if e.health != nil {
 		mux.Handle("GET "+healthPath, e.guard(e.health))
 	}
@@ -109,7 +115,10 @@ func (e *endpoint) serve(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 		defer cancel()
 		// What does not end in time is cut off.
-		_ = handler.Shutdown(limited)
+		var both sync.WaitGroup
+		both.Go(func() { _ = handler.Shutdown(limited) })
+		both.Go(func() { _ = old.Shutdown(limited) })
+		both.Wait()
 		if srv.Shutdown(limited) != nil {
 			_ = srv.Close()
 		}

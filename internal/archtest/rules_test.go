@@ -26,6 +26,7 @@ var imports = []archtest.Rule{
 	{Package: "client", Layer: 3, Below: 3},
 
 	// HTTP, and what is built beside or on the two ends.
+	{Package: "httpserver/legacysse", Layer: 4, Below: 3, Also: []string{"server", "httpserver/internal/..."}},
 	{Package: "httpserver/...", Layer: 4, Below: 3, Also: []string{"server", "httpserver/..."}},
 	{Package: "httpclient/...", Layer: 4, Below: 3, Also: []string{"httpclient/..."}},
 	{Package: "auth/oauth", Layer: 4},
