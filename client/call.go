@@ -22,12 +22,12 @@ const sendTime = time.Second
 // that encodes as an object, raw JSON, or nil. What the revision wants in the
 // metadata of every request is added, and metadata in params is kept; it can
 // replace the client's identity and capabilities, not the revision. The result
-// is not looked into: it may be one that asks for input.
+// may be one that asks for input, if there is no handler for that in Options.
 //
 // The method need not be one that this package knows. The error is one of those
 // that the package documentation names, or the context's.
 func (s *Session) Call(ctx context.Context, method string, params any, opts *CallOptions) (stdjson.RawMessage, error) {
-	raw, _, err := s.call(ctx, method, params, opts)
+	raw, _, err := s.converse(ctx, method, params, opts)
 	return raw, err
 }
 
@@ -47,7 +47,8 @@ var repeatable = map[string]bool{
 	mcp.MethodLoggingSetLevel:        true,
 }
 
-// call is Call that also returns the dialect of the answer.
+// call is Call without answering questions. It also returns the dialect of the
+// answer.
 func (s *Session) call(ctx context.Context, method string, params any, opts *CallOptions) (stdjson.RawMessage, dialect, error) {
 	l, err := s.current(method)
 	if err != nil {
@@ -101,6 +102,7 @@ func (s *Session) attempt(ctx context.Context, l *link, method string, params an
 		return nil, err
 	}
 	resp, err := s.timed(ctx, l, m, opts)
+	l.served.ended(m.ID)
 	if err == nil {
 		return answer(d, m, resp)
 	}

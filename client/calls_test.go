@@ -142,7 +142,7 @@ func TestAnswers(t *testing.T) {
 	}
 	input := func(err error) bool {
 		e, ok := errors.AsType[*client.InputRequiredError](err)
-		return ok && *e.Result.RequestState == "s" && e.Method == mcp.MethodToolsCall
+		return ok && e.Result.InputRequests["r"].Method == mcp.MethodRootsList && e.Method == mcp.MethodToolsCall
 	}
 	none := func(err error) bool { return err == nil }
 	version := func(err error) bool {
@@ -171,7 +171,7 @@ func TestAnswers(t *testing.T) {
 		{"complete", r5, result(`{"resultType":"complete","content":[]}`), none, ""},
 		{"BASE-RESULTTYPE-UNKNOWN", r5, result(`{"resultType":"maybe","content":[]}`), protocol, `"maybe"`},
 		{"resultType not a string", r5, result(`{"resultType":1,"content":[]}`), protocol, "resultType"},
-		{"input required", r5, result(`{"resultType":"input_required","requestState":"s"}`), input, "input"},
+		{"input required", r5, result(`{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}`), input, "input"},
 		{"input required, empty", r5, result(`{"resultType":"input_required"}`), protocol, "inputRequests"},
 		{"no such type in a session", r4, result(`{"resultType":"input_required","content":[]}`), none, ""},
 	}

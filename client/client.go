@@ -18,12 +18,14 @@ type Client struct {
 	opts Options
 	eras eras
 	log  *slog.Logger
+
+	declared mcp.ClientCapabilities // before a revision leaves some out
 }
 
 // New returns a client that presents itself as info.
 func New(info mcp.Implementation, opts *Options) *Client {
 	filled := opts.withDefaults()
-	return &Client{info: info, opts: filled, log: filled.Logger}
+	return &Client{info: info, opts: filled, log: filled.Logger, declared: filled.declared()}
 }
 
 // Revisions returns the names of the protocol revisions that clients of this
@@ -41,6 +43,9 @@ func Revisions() []string { return revision.Names() }
 func (c *Client) Connect(ctx context.Context, t transport.Transport) (*Session, error) {
 	forced, err := c.forced()
 	if err != nil {
+		return nil, err
+	}
+	if err := checkRoots(c.opts.Roots); err != nil {
 		return nil, err
 	}
 	sess := newSession(ctx, c, t)
@@ -79,7 +84,7 @@ func (c *Client) identity(rev *revision.Revision) (*metaFields, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode client info: %w", err)
 	}
-	capabilities, err := json.Marshal(c.opts.Capabilities)
+	capabilities, err := json.Marshal(rev.ClientCapabilities(c.declared))
 	if err != nil {
 		return nil, fmt.Errorf("encode client capabilities: %w", err)
 	}

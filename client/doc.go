@@ -16,11 +16,18 @@
 //
 //	RoundTripper → link.Receive → progress of a call in flight (on its caller's goroutine)
 //	                            → Options.OnNotification (on one goroutine per session)
-//	                            → input.go (requests, each on a goroutine of its own)
+//	                            → serve.go (requests, each on a goroutine of its own)
+//
+// What a server asks goes to the same handlers of [Options] in all revisions.
+// With sessions it asks with requests of its own; stateless servers answer a
+// call with what they want to know, and the session repeats the call with the
+// answers (rounds.go).
 //
 // # Errors
 //
 // What the server answered is a [*jsonrpc.Error]; [IsRemote] asks for it. A
 // server that could not be reached is an [*UnreachableError], an answer that
 // makes no sense a [*ProtocolError], and no answer in time a [*TimeoutError].
+// A question of the server that nobody answered is an [*InputRequiredError], one
+// that could not be answered an [*InputError].
 package client

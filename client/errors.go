@@ -17,6 +17,9 @@ var ErrClosed = errors.New("session is closed")
 // IsRemote reports whether err is something the server said: an error response
 // of its own, as opposed to a failure to reach it or to understand it.
 func IsRemote(err error) bool {
+	if _, ours := errors.AsType[*InputError](err); ours {
+		return false
+	}
 	_, ok := errors.AsType[*jsonrpc.Error](err)
 	return ok
 }
@@ -110,7 +113,8 @@ func (e *UnsupportedError) Error() string {
 }
 
 // An InputRequiredError tells that the server wants something before it
-// answers. The call is to be repeated with the answers and the state in it.
+// answers, and that there is no handler for all of it, or CallOptions.Relay is
+// set. The call is to be repeated with the answers and the state in it.
 type InputRequiredError struct {
 	Method string
 	Result *mcp.InputRequiredResult
@@ -120,6 +124,28 @@ type InputRequiredError struct {
 func (e *InputRequiredError) Error() string {
 	return fmt.Sprintf("%s: the server needs input first", e.Method)
 }
+
+// An InputError tells that the server wanted something before it answers, and
+// did not get it: the handler failed, what was asked is not declared, or there
+// was no end to it. Such a server waits for nothing.
+type InputError struct {
+	Method string // what was called
+	Key    string // the server's name for the question; empty when it is not about one
+	// Err is the handler's error. For a question that was refused before it came
+	// to a handler it is a *jsonrpc.Error.
+	Err error
+}
+
+// Error implements the error interface.
+func (e *InputError) Error() string {
+	if e.Key == "" {
+		return fmt.Sprintf("%s: answer the server: %v", e.Method, e.Err)
+	}
+	return fmt.Sprintf("%s: answer %q of the server: %v", e.Method, e.Key, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *InputError) Unwrap() error { return e.Err }
 
 // A SessionRenewedError tells that the server had forgotten the session. There
 // is a new one, but the call was not repeated because it may change something.

@@ -64,7 +64,7 @@ func (n *negotiation) offer(ctx context.Context, rev *revision.Revision) (transp
 		Method: mcp.MethodInitialize,
 		Params: &mcp.InitializeParams{
 			ProtocolVersion: rev.Name(),
-			Capabilities:    n.sess.client.opts.Capabilities,
+			Capabilities:    rev.ClientCapabilities(n.sess.client.declared),
 			ClientInfo:      n.sess.client.info,
 		},
 	}

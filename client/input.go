@@ -3,85 +3,112 @@ package client
 import (
 	"context"
 	stdjson "encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 
+	"github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/internal/revision"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
-	"github.com/ferrymcp/ferry/transport"
 )
 
-// This file is where the server asks and the client answers: with requests of
-// its own in the revisions with sessions, with input-required results in the
-// stateless ones.
+// This file is where a question of the server finds its handler, whichever way
+// it came: as a request of the server's own in the revisions with sessions (see
+// serve.go), or in an input-required result in the stateless ones (see rounds.go).
 
-// maxServing bounds how many of the server's requests are worked on at a time,
-// and as many again are refused; what comes on top gets no answer.
-const maxServing = 64
-
-// An inputHandler answers one method that a server may call.
-type inputHandler func(ctx context.Context, params stdjson.RawMessage) (any, error)
-
-// inputHandlers are the methods that every client answers.
-var inputHandlers = map[string]inputHandler{
-	mcp.MethodPing: func(context.Context, stdjson.RawMessage) (any, error) { return mcp.EmptyResult{}, nil },
+// handles reports whether there is a handler for a question.
+func (o *Options) handles(method string) bool {
+	switch method {
+	case mcp.MethodElicitationCreate:
+		return o.OnElicit != nil
+	case mcp.MethodSamplingCreateMessage:
+		return o.OnSample != nil
+	case mcp.MethodRootsList:
+		return o.OnRoots != nil || o.Roots != nil
+	}
+	return false
 }
 
-// serve answers a request off the reader's goroutine, which must not wait for
-// handlers, nor for a server that does not take the answer.
-func (l *link) serve(m jsonrpc.Message) {
-	if l.mute.Load() {
-		l.sess.log.Warn("request from a server of a revision that has none", slog.String("method", m.Method))
-		return
+// declared returns what is declared to servers: what the options say, and what
+// follows from the handlers that are set.
+func (o *Options) declared() mcp.ClientCapabilities {
+	c := o.Capabilities
+	if c.Elicitation == nil && o.handles(mcp.MethodElicitationCreate) {
+		c.Elicitation = &mcp.ElicitationCapability{Form: &mcp.Support{}}
 	}
-	work := func() { l.answer(m) }
-	if !l.sess.serving.start(l.sess, work) {
-		refuse := func() {
-			l.reply(&transport.Outgoing{ID: m.ID, Error: jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests in progress")})
-		}
-		if !l.sess.refusing.start(l.sess, refuse) {
-			l.sess.log.Warn("request of the server dropped, too many in progress", slog.String("method", m.Method))
-		}
+	if c.Sampling == nil && o.handles(mcp.MethodSamplingCreateMessage) {
+		c.Sampling = &mcp.SamplingCapability{}
 	}
+	if c.Roots == nil && o.handles(mcp.MethodRootsList) {
+		c.Roots = &mcp.RootsCapability{ListChanged: true}
+	}
+	return c
 }
 
-func (l *link) answer(m jsonrpc.Message) {
-	out := &transport.Outgoing{ID: m.ID}
-	handler, ok := inputHandlers[m.Method]
-	if !ok {
-		out.Error = jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method %q is not supported", m.Method)
-		l.reply(out)
-		return
+// question makes a question of a request of the server's.
+func question(method string, params stdjson.RawMessage) (mcp.InputRequest, error) {
+	q := mcp.InputRequest{Method: method}
+	var into any
+	switch method {
+	case mcp.MethodElicitationCreate:
+		into = &q.Elicit
+	case mcp.MethodSamplingCreateMessage:
+		into = &q.Sampling
+	default:
+		return q, nil
 	}
-	result, err := handler(l.sess.ctx, m.Params)
+	if len(params) == 0 {
+		return q, nil
+	}
+	if err := json.Unmarshal(params, into); err != nil {
+		return q, invalidQuestion("params: %v", err)
+	}
+	return q, nil
+}
+
+func invalidQuestion(format string, args ...any) *jsonrpc.Error {
+	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, format, args...)
+}
+
+// respond answers a question with the handler for it, in the form of the
+// revision. The error of a question that is refused is a *jsonrpc.Error, as is
+// that of a handler which chose one.
+func (s *Session) respond(ctx context.Context, rev *revision.Revision, q mcp.InputRequest) (any, error) {
+	c := s.client
+	declared := rev.ClientCapabilities(c.declared)
+	var result any
+	err := error(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method %q is not supported", q.Method))
+	switch {
+	case !c.opts.handles(q.Method):
+	case q.Method == mcp.MethodElicitationCreate && declared.Elicitation != nil:
+		result, err = c.elicit(ctx, declared.Elicitation, q.Elicit)
+	case q.Method == mcp.MethodSamplingCreateMessage && declared.Sampling != nil:
+		result, err = c.sample(ctx, declared.Sampling, q.Sampling)
+	case q.Method == mcp.MethodRootsList && declared.Roots != nil:
+		result, err = s.listRoots(ctx)
+	}
 	if err != nil {
-		out.Error = jsonrpc.Errorf(jsonrpc.CodeInternal, "internal error")
-		l.sess.log.Error("handler of a server's request", slog.String("method", m.Method), slog.Any("error", err))
-	} else {
-		out.Result = result
+		return nil, err
 	}
-	l.reply(out)
+	return rev.Encode(result), nil
 }
 
-// reply sends a response as soon as the connection is there to take it.
-func (l *link) reply(m *transport.Outgoing) {
-	select {
-	case <-l.opened:
-	case <-l.ctx.Done():
-		return
-	}
-	if d := l.dialect.Load(); d != nil {
-		(*d).oneWay(m)
-	}
-	if err := l.rt.Send(l.ctx, m); err != nil && l.ctx.Err() == nil {
-		l.sess.log.Warn("response not sent", slog.Any("error", err))
-	}
-}
+// errNoAnswer is the error of a handler that returned nothing.
+var errNoAnswer = errors.New("the handler returned neither a result nor an error")
 
-// inputRequired makes the error of a call whose server wants input first.
-func inputRequired(method string, raw stdjson.RawMessage) error {
-	result := new(mcp.InputRequiredResult)
-	if err := decodeResult(method, raw, result, "inputRequests", "requestState"); err != nil {
-		return err
+// contained calls a handler and makes an error of its panic, or of nothing.
+func contained[P, R any](ctx context.Context, c *Client, handler func(context.Context, P) (*R, error), params P) (result *R, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("handler panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			result, err = nil, fmt.Errorf("the handler panicked: %v", p)
+		}
+	}()
+	result, err = handler(ctx, params)
+	if err == nil && result == nil {
+		err = errNoAnswer
 	}
-	return &InputRequiredError{Method: method, Result: result}
+	return result, err
 }

@@ -24,6 +24,7 @@ type link struct {
 	dialect atomic.Pointer[dialect] // nil until the negotiation knows
 	mute    atomic.Bool             // requests of the server are not answered
 	server  greeting                // set before the session has the link
+	served  served                  // requests of the server that are with handlers
 }
 
 // greeting is what a server says about itself.
@@ -62,9 +63,12 @@ func (l *link) speak(d dialect) {
 func (l *link) speaks() dialect { return *l.dialect.Load() }
 
 // Receive implements transport.Receiver.
-func (l *link) Receive(m jsonrpc.Message, _ jsonrpc.ID) {
+func (l *link) Receive(m jsonrpc.Message, related jsonrpc.ID) {
 	if m.Kind() == jsonrpc.Request {
-		l.serve(m)
+		l.serve(m, related)
+		return
+	}
+	if m.Method == mcp.NotificationCancelled && l.served.withdraw(m.Params) {
 		return
 	}
 	if m.Method == mcp.NotificationProgress && l.sess.progressed(m.Params) {

@@ -15,7 +15,7 @@ func ask[R any](ctx context.Context, s *Session, method string, params any, opts
 	if rev := l.speaks().revision(); !rev.Defines(method) {
 		return nil, &UnsupportedError{Method: method, Revision: rev.Name()}
 	}
-	raw, d, err := s.call(ctx, method, params, opts)
+	raw, d, err := s.converse(ctx, method, params, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,8 @@ func (s *Session) ListTools(ctx context.Context, params *mcp.ListToolsParams) (*
 }
 
 // CallTool calls a tool. That the tool failed is not an error: see IsError of
-// the result. An *InputRequiredError tells that the server wants input first.
+// the result. An *InputRequiredError tells that the server wants input first,
+// for which there is no handler.
 func (s *Session) CallTool(ctx context.Context, params *mcp.CallToolParams, opts *CallOptions) (*mcp.CallToolResult, error) {
 	return ask[mcp.CallToolResult](ctx, s, mcp.MethodToolsCall, optional(params), opts, "content", "structuredContent")
 }

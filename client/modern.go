@@ -83,7 +83,11 @@ func (d *modern) final(method string, raw stdjson.RawMessage) error {
 	case mcp.ResultComplete:
 		return nil
 	case mcp.ResultInputRequired:
-		return inputRequired(method, raw)
+		result, err := decodeQuestions(method, raw)
+		if err != nil {
+			return err
+		}
+		return &InputRequiredError{Method: method, Result: result}
 	default:
 		return malformed(method, "unknown resultType %q", kind)
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -14,13 +15,39 @@ type Options struct {
 	// Revision is the one protocol revision to speak. Empty means the newest
 	// that the server speaks too.
 	Revision string
-	// Capabilities are declared to every server as they are.
+	// Capabilities are declared to every server, as far as its revision knows
+	// them. Those that follow from the handlers below are added unless they are
+	// here already: say here what else a handler can do, such as URL mode in
+	// Elicitation or tools in Sampling.
 	Capabilities mcp.ClientCapabilities
+	// OnElicit asks the user what a server wants to know: with a form, and with a
+	// web page where Capabilities declare it. It should show who is asking, and
+	// must not open or fetch the URL before the user has seen all of it and
+	// agreed. Content is checked against the form and completed with its
+	// defaults; other content than that of an accepted form is dropped.
+	//
+	// This and the other handlers may be called concurrently. Their context
+	// ends when the question is withdrawn, or with the call or the session it
+	// belongs to. To a server of a session an error is an internal error, unless
+	// it is a *jsonrpc.Error; elsewhere the call fails with an *InputError.
+	OnElicit func(ctx context.Context, params *mcp.ElicitParams) (*mcp.ElicitResult, error)
+	// OnSample lets the user's model say something for a server. The user should
+	// be able to see and to refuse it; mcp.CodeUserRejected is the code for that.
+	// Messages and tools have been checked.
+	OnSample func(ctx context.Context, params *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
+	// Roots are the folders and files that servers may work in; nil means that
+	// none are declared. Session.SetRoots replaces them.
+	Roots []mcp.Root
+	// OnRoots returns the roots each time a server asks, instead of Roots.
+	OnRoots func(ctx context.Context) ([]mcp.Root, error)
+	// MaxRounds bounds how often one call is repeated because the server of a
+	// stateless revision asks for input. 0 means ten.
+	MaxRounds int
 	// Timeout bounds the wait for an answer; a call's progress starts it anew.
 	// 0 means one minute, a negative value no limit.
 	Timeout time.Duration
-	// MaxTimeout bounds a call as a whole, progress or not. 0 means ten
-	// minutes, a negative value no limit.
+	// MaxTimeout bounds a call as a whole, progress and questions of the server
+	// or not. 0 means ten minutes, a negative value no limit.
 	MaxTimeout time.Duration
 	// ConnectTimeout bounds Connect, and the renewal of a lost session. 0 means
 	// one minute, a negative value no limit.
@@ -44,6 +71,7 @@ const (
 	defaultMaxTimeout     = 10 * time.Minute
 	defaultConnectTimeout = time.Minute
 	defaultProbeTimeout   = 5 * time.Second
+	defaultMaxRounds      = 10
 )
 
 // withDefaults returns the options with everything filled in. A limit of 0
@@ -57,6 +85,7 @@ func (o *Options) withDefaults() Options {
 	filled.MaxTimeout = limit(filled.MaxTimeout, defaultMaxTimeout)
 	filled.ConnectTimeout = limit(filled.ConnectTimeout, defaultConnectTimeout)
 	filled.ProbeTimeout = limit(filled.ProbeTimeout, defaultProbeTimeout)
+	filled.MaxRounds = cmp.Or(filled.MaxRounds, defaultMaxRounds)
 	if filled.Logger == nil {
 		filled.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -89,6 +118,9 @@ type CallOptions struct {
 	// goroutine that makes the call and before the call returns. It may miss
 	// steps if it is slow, never the last one.
 	Progress func(mcp.ProgressParams)
+	// Relay leaves all questions of the server to the caller, also those that
+	// there are handlers for: a result that asks for input is returned.
+	Relay bool
 	// Timeout and MaxTimeout replace those of Options for this call.
 	Timeout    time.Duration
 	MaxTimeout time.Duration

@@ -28,7 +28,8 @@ type Session struct {
 	done   chan struct{}
 
 	tasks      tasks
-	serving    slots // requests of the server being worked on
+	answering  slots // questions of the server that are with handlers
+	serving    slots // requests of the server that need no handler
 	refusing   slots // requests of the server being refused
 	cancelling slots // requests of ours being given up
 	inbox      inbox
@@ -42,6 +43,7 @@ type Session struct {
 	closing bool  // Close was called
 	renewal *renewal
 	watched map[jsonrpc.ID]*progressWatch // by progress token
+	roots   []mcp.Root
 
 	// What a renewed session needs to be told again.
 	logLevel   mcp.LoggingLevel
@@ -55,7 +57,9 @@ func newSession(ctx context.Context, c *Client, t transport.Transport) *Session 
 		log:        c.log,
 		done:       make(chan struct{}),
 		closed:     make(chan struct{}),
+		answering:  make(slots, maxServing),
 		serving:    make(slots, maxServing),
+		roots:      slices.Clone(c.opts.Roots),
 		refusing:   make(slots, maxServing),
 		cancelling: make(slots, maxServing),
 		watched:    map[jsonrpc.ID]*progressWatch{},

@@ -146,7 +146,12 @@ func (u *upstream) call(ctx context.Context, method string, params json.RawMessa
 	if err != nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "params of %s: not a JSON object", method)
 	}
-	result, err := sess.Call(ctx, method, params, opts)
+	var relayed client.CallOptions
+	if opts != nil {
+		relayed = *opts
+	}
+	relayed.Relay = true
+	result, err := sess.Call(ctx, method, params, &relayed)
 	if err != nil {
 		return nil, u.failure(ctx, err)
 	}

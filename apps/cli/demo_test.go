@@ -65,7 +65,7 @@ func newDemo() *server.Server {
 		return nil, context.Cause(ctx)
 	})
 	raw("input", anything, func(context.Context, *server.Call) (any, error) {
-		return mcp.InputRequired(nil, "state"), nil
+		return mcp.InputRequired(map[string]mcp.InputRequest{"folders": mcp.RootsInput()}, "state"), nil
 	})
 	addDemoResources(srv)
 	srv.AddPrompt(mcp.Prompt{Name: "greet", Description: "Greets", Arguments: []mcp.PromptArgument{

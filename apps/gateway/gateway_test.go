@@ -315,10 +315,10 @@ func TestInput(t *testing.T) {
 			if c.ClientCapabilities().Elicitation == nil {
 				return json.RawMessage(`{"content":[{"type":"text","text":"input_required is just a text"}]}`), nil
 			}
-			return json.RawMessage(`{"resultType":"input_required","requestState":"s","inputRequests":{}}`), nil
+			return json.RawMessage(`{"resultType":"input_required","requestState":"s","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}}}`), nil
 		})
 		up.AddRawTool(mcp.Tool{Name: "insist"}, func(context.Context, *server.Call) (any, error) {
-			return json.RawMessage(`{"resultType":"input_required","requestState":"s","inputRequests":{}}`), nil
+			return json.RawMessage(`{"resultType":"input_required","requestState":"s","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}}}`), nil
 		})
 		g := open(t, nil, host.Upstream{Name: "up", Transport: serve(t, up, false)})
 		able := &client.Options{Capabilities: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{}}}

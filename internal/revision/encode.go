@@ -25,6 +25,8 @@ type undo struct {
 	contents       func(*mcp.ResourceContents)
 	toolResult     func(*mcp.CallToolResult)
 	progress       func(*mcp.ProgressParams)
+	sampled        func(*mcp.CreateMessageResult)
+	root           func(*mcp.Root)
 	// members names the members of results that the functions above may
 	// change, so that raw results without them need not be decoded.
 	members []string
@@ -81,6 +83,25 @@ func (r *Revision) Encode(v any) any {
 	case *mcp.ProgressParams:
 		return encode(v, func(p *mcp.ProgressParams) {
 			apply(r, p, func(u *undo) func(*mcp.ProgressParams) { return u.progress })
+		})
+	}
+	return r.encodeAnswer(v)
+}
+
+// encodeAnswer is Encode for what clients answer to servers.
+func (r *Revision) encodeAnswer(v any) any {
+	switch v := v.(type) {
+	case *mcp.ElicitResult:
+		return encode(v, func(e *mcp.ElicitResult) { r.list(&e.Result, nil) })
+	case *mcp.CreateMessageResult:
+		return encode(v, func(c *mcp.CreateMessageResult) {
+			r.list(&c.Result, nil)
+			apply(r, c, func(u *undo) func(*mcp.CreateMessageResult) { return u.sampled })
+		})
+	case *mcp.ListRootsResult:
+		return encode(v, func(l *mcp.ListRootsResult) {
+			r.list(&l.Result, nil)
+			l.Roots = each(r, l.Roots, func(u *undo) func(*mcp.Root) { return u.root })
 		})
 	}
 	return v

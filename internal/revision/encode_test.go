@@ -327,7 +327,7 @@ func TestEncodeSmallResults(t *testing.T) {
 	encodes(t, func() *mcp.ProgressParams {
 		return &mcp.ProgressParams{ProgressToken: jsonrpc.IntID(0), Message: "m"}
 	}, same(progress, map[string]string{r1: `{"progressToken":0,"progress":0}`}))
-	other := &mcp.ListRootsResult{}
+	other := &mcp.CancelledParams{}
 	if got := rev(t, r1).Encode(other); got != any(other) {
 		t.Errorf("a value that is the same everywhere was replaced by %v", got)
 	}

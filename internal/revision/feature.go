@@ -26,4 +26,7 @@ const (
 	URLElicitation
 	// CoreTasks: tasks are part of the core protocol.
 	CoreTasks
+	// SamplingTools: servers may give tools to the client's model, and what a
+	// model says may be several blocks.
+	SamplingTools
 )

@@ -19,6 +19,7 @@ var rev20250326 = &Revision{
 		content:      audioAsResource,
 		capabilities: func(c *mcp.ServerCapabilities) { c.Completions = nil },
 		progress:     func(p *mcp.ProgressParams) { p.Message = "" },
+		sampled:      silentSample,
 	},
 }
 
@@ -30,4 +31,12 @@ func audioAsResource(c *mcp.Content) {
 	}
 	blob := mcp.BlobResource("audio:inline", cmp.Or(c.MIMEType, "application/octet-stream"), c.Data)
 	*c = mcp.Content{Type: mcp.TypeResource, Resource: &blob, Annotations: c.Annotations, Meta: c.Meta}
+}
+
+// silentSample says that a model gave audio, which peers without audio blocks
+// can be shown in no other way: models give no resources.
+func silentSample(r *mcp.CreateMessageResult) {
+	if len(r.Content) == 1 && r.Content[0].Type == mcp.TypeAudio {
+		r.Content = mcp.SamplingContent{mcp.Text("(" + cmp.Or(r.Content[0].MIMEType, "audio") + ")")}
+	}
 }

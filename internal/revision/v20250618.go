@@ -30,6 +30,7 @@ var rev20250618 = &Revision{
 		content:    linkAsText,
 		contents:   func(c *mcp.ResourceContents) { c.Meta = nil },
 		toolResult: func(r *mcp.CallToolResult) { r.StructuredContent = nil },
+		root:       func(r *mcp.Root) { r.Meta = nil },
 	},
 }
 

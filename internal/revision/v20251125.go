@@ -1,13 +1,17 @@
 package revision
 
-import "github.com/ferrymcp/ferry/mcp"
+import (
+	"strings"
+
+	"github.com/ferrymcp/ferry/mcp"
+)
 
 // Icons; descriptions of implementations; URL elicitation and titled enums;
 // tools in sampling; resumable polling of streams; tasks (experimental).
 var rev20251125 = &Revision{
 	name: "2025-11-25",
 	features: ServerRequests | NotFoundCode | VersionHeader | ObjectOutput | Elicitation |
-		ResumableStreams | URLElicitation | CoreTasks,
+		ResumableStreams | URLElicitation | CoreTasks | SamplingTools,
 	methods: featureMethods.plus(changeNotifications, sessionMethods, methodSet{
 		mcp.MethodElicitationCreate:         fromServer,
 		mcp.NotificationElicitationComplete: fromServer,
@@ -32,5 +36,24 @@ var rev20251125 = &Revision{
 			}
 		},
 		capabilities: func(c *mcp.ServerCapabilities) { c.Tasks = nil },
+		sampled:      func(r *mcp.CreateMessageResult) { r.Content = single(r.Content) },
 	},
+}
+
+// single makes one block of what a model says: its texts, or the first block
+// when there is none.
+func single(blocks mcp.SamplingContent) mcp.SamplingContent {
+	if len(blocks) == 1 {
+		return blocks
+	}
+	var texts []string
+	for _, c := range blocks {
+		if c.Type == mcp.TypeText {
+			texts = append(texts, c.Text)
+		}
+	}
+	if len(texts) == 0 && len(blocks) > 0 {
+		return blocks[:1]
+	}
+	return mcp.SamplingContent{mcp.Text(strings.Join(texts, "\n"))}
 }

@@ -16,7 +16,7 @@ import (
 var rev20260728 = &Revision{
 	name:     "2026-07-28",
 	modern:   true,
-	features: VersionHeader | ObjectOutput | AnyOutput | Elicitation | URLElicitation,
+	features: VersionHeader | ObjectOutput | AnyOutput | Elicitation | URLElicitation | SamplingTools,
 	methods: featureMethods.plus(changeNotifications, methodSet{
 		mcp.MethodServerDiscover:                  fromClient,
 		mcp.MethodSubscriptionsListen:             fromClient,

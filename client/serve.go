@@ -1,0 +1,163 @@
+package client
+
+import (
+	"context"
+	stdjson "encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// maxServing bounds how many of the server's requests are with handlers at a
+// time. As many that need none are answered beside them, and as many again are
+// refused; what comes on top gets no answer.
+const maxServing = 64
+
+var (
+	errCallEnded = errors.New("the call that the question belongs to has ended")
+	errWithdrawn = errors.New("the server has withdrawn the question")
+)
+
+// served are the requests of a server that are with handlers, by their ids.
+type served struct {
+	mu   sync.Mutex
+	open map[jsonrpc.ID]*servedRequest
+}
+
+type servedRequest struct {
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	related jsonrpc.ID // the call of ours it came with, zero when not known
+}
+
+// begin notes a request; there must be none with its id.
+func (v *served) begin(ctx context.Context, id, related jsonrpc.ID) (*servedRequest, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.open[id] != nil {
+		return nil, false
+	}
+	if v.open == nil {
+		v.open = map[jsonrpc.ID]*servedRequest{}
+	}
+	r := &servedRequest{related: related}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	v.open[id] = r
+	return r, true
+}
+
+func (v *served) end(id jsonrpc.ID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if r := v.open[id]; r != nil {
+		r.cancel(nil)
+		delete(v.open, id)
+	}
+}
+
+// withdraw cancels the request that a cancellation names, and reports whether
+// there is one.
+func (v *served) withdraw(params stdjson.RawMessage) bool {
+	var p mcp.CancelledParams
+	if json.Unmarshal(params, &p) != nil {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	r := v.open[p.RequestID]
+	if r != nil {
+		r.cancel(errWithdrawn)
+	}
+	return r != nil
+}
+
+// ended cancels what belongs to a call that is over.
+func (v *served) ended(call jsonrpc.ID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, r := range v.open {
+		if r.related == call {
+			r.cancel(errCallEnded)
+		}
+	}
+}
+
+// serve answers a request off the reader's goroutine, which must not wait for
+// handlers, nor for a server that does not take the answer.
+func (l *link) serve(m jsonrpc.Message, related jsonrpc.ID) {
+	if l.mute.Load() {
+		l.sess.log.Warn("request from a server of a revision that has none", slog.String("method", m.Method))
+		return
+	}
+	out := &transport.Outgoing{ID: m.ID}
+	if m.Method == mcp.MethodPing || l.dialect.Load() == nil || !l.sess.client.opts.handles(m.Method) {
+		if m.Method == mcp.MethodPing {
+			out.Result = mcp.EmptyResult{}
+		} else {
+			out.Error = jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method %q is not supported", m.Method)
+		}
+		if !l.sess.serving.start(l.sess, func() { l.reply(out) }) {
+			l.refuse(m, jsonrpc.CodeInternal, "too many requests in progress")
+		}
+		return
+	}
+	r, ok := l.served.begin(l.ctx, m.ID, related)
+	if !ok {
+		l.refuse(m, jsonrpc.CodeInvalidRequest, "a request with this id is in progress")
+		return
+	}
+	if !l.sess.answering.start(l.sess, func() { l.answer(r, m) }) {
+		l.served.end(m.ID)
+		l.refuse(m, jsonrpc.CodeInternal, "too many requests in progress")
+	}
+}
+
+func (l *link) refuse(m jsonrpc.Message, code int, why string) {
+	out := &transport.Outgoing{ID: m.ID, Error: jsonrpc.Errorf(code, "%s", why)}
+	if !l.sess.refusing.start(l.sess, func() { l.reply(out) }) {
+		l.sess.log.Warn("request of the server dropped, too many in progress", slog.String("method", m.Method))
+	}
+}
+
+// answer asks a handler, and tells the server unless it no longer wants to know.
+func (l *link) answer(r *servedRequest, m jsonrpc.Message) {
+	defer l.served.end(m.ID)
+	out := &transport.Outgoing{ID: m.ID}
+	q, err := question(m.Method, m.Params)
+	if err == nil {
+		out.Result, err = l.sess.respond(r.ctx, l.speaks().revision(), q)
+	}
+	if errors.Is(context.Cause(r.ctx), errWithdrawn) {
+		return
+	}
+	if err != nil {
+		out.Result = nil
+		if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
+			out.Error = wire
+		} else {
+			out.Error = jsonrpc.Errorf(jsonrpc.CodeInternal, "internal error")
+			l.sess.log.Error("request of the server not answered", slog.String("method", m.Method), slog.Any("error", err))
+		}
+	}
+	l.reply(out)
+}
+
+// reply sends a response as soon as the connection is there to take it.
+func (l *link) reply(m *transport.Outgoing) {
+	select {
+	case <-l.opened:
+	case <-l.ctx.Done():
+		return
+	}
+	if d := l.dialect.Load(); d != nil {
+		(*d).oneWay(m)
+	}
+	if err := l.rt.Send(l.ctx, m); err != nil && l.ctx.Err() == nil {
+		l.sess.log.Warn("response not sent", slog.Any("error", err))
+	}
+}
