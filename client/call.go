@@ -92,12 +92,17 @@ func (s *Session) attempt(ctx context.Context, l *link, method string, params an
 	if opts == nil {
 		opts = &CallOptions{}
 	}
-	d := l.speaks()
 	m := &transport.Outgoing{ID: s.nextID(), Method: method, Params: params}
 	var token jsonrpc.ID
 	if opts.Progress != nil {
 		token = m.ID // unique for as long as the session lives
 	}
+	return s.transact(ctx, l, m, token, opts)
+}
+
+// transact sends a request and waits for its result.
+func (s *Session) transact(ctx context.Context, l *link, m *transport.Outgoing, token jsonrpc.ID, opts *CallOptions) (stdjson.RawMessage, error) {
+	d := l.speaks()
 	if err := d.request(m, token); err != nil {
 		return nil, err
 	}
@@ -108,7 +113,7 @@ func (s *Session) attempt(ctx context.Context, l *link, method string, params an
 	}
 	if ctx.Err() != nil {
 		s.giveUp(l, m, "the client no longer wants an answer")
-		return nil, fmt.Errorf("%s: %w", method, context.Cause(ctx))
+		return nil, fmt.Errorf("%s: %w", m.Method, context.Cause(ctx))
 	}
 	if _, ok := errors.AsType[*TimeoutError](err); ok {
 		s.giveUp(l, m, "the request timed out")

@@ -211,14 +211,13 @@ func TestRevisionSpecificCalls(t *testing.T) {
 			}
 		})), nil)
 		ctx := t.Context()
-		err := errors.Join(sess.Ping(ctx), sess.SetLogLevel(ctx, mcp.LevelInfo), sess.Subscribe(ctx, "x:1"), sess.Unsubscribe(ctx, "x:1"),
+		err := errors.Join(sess.Ping(ctx), sess.SetLogLevel(ctx, mcp.LevelInfo),
 			sess.Notify(ctx, mcp.NotificationRootsListChanged, nil), sess.Ping(ctx))
 		if err != nil {
 			t.Error(err)
 		}
 		want := []string{
-			"ping ", `logging/setLevel {"level":"info"}`, `resources/subscribe {"uri":"x:1"}`,
-			`resources/unsubscribe {"uri":"x:1"}`, "notifications/roots/list_changed ", "ping ",
+			"ping ", `logging/setLevel {"level":"info"}`, "notifications/roots/list_changed ", "ping ",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("sent (-want +got):\n%s", diff)
@@ -231,9 +230,6 @@ func TestRevisionSpecificCalls(t *testing.T) {
 			p.result(m, `{}`)
 		})), nil)
 		ctx := t.Context()
-		if _, ok := errors.AsType[*client.UnsupportedError](sess.Subscribe(ctx, "x:1")); !ok {
-			t.Error("subscribed in a revision that has no such method")
-		}
 		if err := errors.Join(sess.SetLogLevel(ctx, mcp.LevelInfo), sess.SetLogLevel(ctx, mcp.LevelError), sess.Ping(ctx)); err != nil {
 			t.Error(err)
 		}

@@ -28,6 +28,9 @@ type dialect interface {
 	level(mcp.LoggingLevel) (tell bool)
 	// more reports whether a list goes on after a page with this cursor.
 	more(next *string) bool
+	// feed brings what a subscription asks for, until it is over. An error says
+	// why it is.
+	feed(sub *Subscription) error
 	// renewable reports whether a session that the server lost can be had anew.
 	renewable() bool
 }

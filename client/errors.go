@@ -112,6 +112,25 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("%s: revision %s does not have it", e.Method, e.Revision)
 }
 
+// A NotOfferedError tells that a server tells of none of the changes that a
+// subscription asked for.
+type NotOfferedError struct {
+	Asked mcp.SubscriptionFilter
+	// Err is the server's refusal, nil when it did not come to that.
+	Err error
+}
+
+// Error implements the error interface.
+func (e *NotOfferedError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("the server does not tell of these changes: %v", e.Err)
+	}
+	return "the server does not tell of these changes"
+}
+
+// Unwrap returns the server's refusal, if there was one.
+func (e *NotOfferedError) Unwrap() error { return e.Err }
+
 // An InputRequiredError tells that the server wants something before it
 // answers, and that there is no handler for all of it, or CallOptions.Relay is
 // set. The call is to be repeated with the answers and the state in it.

@@ -83,7 +83,7 @@ func discovery(versions ...string) string {
 
 // greeting is an InitializeResult.
 func greeting(version string) string {
-	return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"4"},"instructions":"be kind"}`, version)
+	return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}},"serverInfo":{"name":"fake","version":"4"},"instructions":"be kind"}`, version)
 }
 
 // initialize plays the handshake of an older server, which answers the probe

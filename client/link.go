@@ -74,6 +74,7 @@ func (l *link) Receive(m jsonrpc.Message, related jsonrpc.ID) {
 	if m.Method == mcp.NotificationProgress && l.sess.progressed(m.Params) {
 		return
 	}
+	l.sess.subs.hear(m, related)
 	l.sess.inbox.put(l.sess, m)
 }
 

@@ -31,9 +31,17 @@ func (l *link) listen() {
 	}
 	settled := make(chan struct{})
 	settle := sync.OnceFunc(func() { close(settled) })
+	began := false // guarded by the order of the calls
+	opened := func() {
+		settle()
+		if began {
+			l.sess.subs.missed() // what the server sent since the stream before
+		}
+		began = true
+	}
 	l.sess.tasks.start(func() {
 		defer settle()
-		l.keepListening(listener, settle)
+		l.keepListening(listener, opened)
 	})
 	timer := time.NewTimer(maxOpening)
 	defer timer.Stop()

@@ -80,27 +80,6 @@ func (s *Session) ReadResource(ctx context.Context, params *mcp.ReadResourcePara
 	return ask[mcp.ReadResourceResult](ctx, s, mcp.MethodResourcesRead, optional(params), opts, "contents")
 }
 
-// Subscribe asks for notifications/resources/updated about a resource. Only the
-// revisions with sessions have it; others give an *UnsupportedError.
-func (s *Session) Subscribe(ctx context.Context, uri string) error {
-	_, err := ask[mcp.EmptyResult](ctx, s, mcp.MethodResourcesSubscribe, &mcp.SubscribeParams{URI: uri}, nil)
-	if err == nil {
-		s.mu.Lock()
-		s.subscribed[uri] = true
-		s.mu.Unlock()
-	}
-	return err
-}
-
-// Unsubscribe undoes Subscribe.
-func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
-	s.mu.Lock()
-	delete(s.subscribed, uri)
-	s.mu.Unlock()
-	_, err := ask[mcp.EmptyResult](ctx, s, mcp.MethodResourcesUnsubscribe, &mcp.SubscribeParams{URI: uri}, nil)
-	return err
-}
-
 // Complete asks for values that an argument could have.
 func (s *Session) Complete(ctx context.Context, params *mcp.CompleteParams) (*mcp.CompleteResult, error) {
 	return ask[mcp.CompleteResult](ctx, s, mcp.MethodCompletionComplete, optional(params), nil, "completion")

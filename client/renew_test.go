@@ -45,7 +45,11 @@ func TestRenewal(t *testing.T) {
 		f := &forgetful{}
 		via := &fakeHTTP{answer: f.answer}
 		sess := connect(t, via, opts)
-		if err := errors.Join(sess.SetLogLevel(t.Context(), "info"), sess.Subscribe(t.Context(), "x:1")); err != nil {
+		if err := sess.SetLogLevel(t.Context(), "info"); err != nil {
+			t.Fatal(err)
+		}
+		sub, err := sess.Subscribe(t.Context(), &mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:1"}})
+		if err != nil {
 			t.Fatal(err)
 		}
 		f.lost.Store(true)
@@ -60,6 +64,9 @@ func TestRenewal(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, via.methods()); diff != "" {
 			t.Errorf("sent (-want +got):\n%s", diff)
+		}
+		if c, err := sub.Next(t.Context()); err != nil || c.Kind != client.Missed {
+			t.Errorf("after the renewal: got %v, %v, want %v", c, err, client.Missed)
 		}
 	})
 	bubble(t, "never a tool call", func(t *testing.T) {

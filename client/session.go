@@ -33,6 +33,7 @@ type Session struct {
 	refusing   slots // requests of the server being refused
 	cancelling slots // requests of ours being given up
 	inbox      inbox
+	subs       subscriptions
 	ids        atomic.Int64
 	closed     chan struct{} // closed when Close has done its work
 	closeErr   error         // of Close, valid when closed is closed
@@ -45,9 +46,8 @@ type Session struct {
 	watched map[jsonrpc.ID]*progressWatch // by progress token
 	roots   []mcp.Root
 
-	// What a renewed session needs to be told again.
-	logLevel   mcp.LoggingLevel
-	subscribed map[string]bool // by URI
+	// What a renewed session needs to be told again, besides the subscriptions.
+	logLevel mcp.LoggingLevel
 }
 
 func newSession(ctx context.Context, c *Client, t transport.Transport) *Session {
@@ -63,7 +63,7 @@ func newSession(ctx context.Context, c *Client, t transport.Transport) *Session 
 		refusing:   make(slots, maxServing),
 		cancelling: make(slots, maxServing),
 		watched:    map[jsonrpc.ID]*progressWatch{},
-		subscribed: map[string]bool{},
+		subs:       newSubscriptions(),
 	}
 	// The session outlives the context it was connected with.
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -229,6 +229,7 @@ func (s *Session) replace(r *renewal, old *link) {
 		s.log.Info("session renewed")
 		s.adopt(n.link)
 		_ = old.close()
+		s.subs.missed()
 	} else {
 		n.close()
 	}
@@ -241,8 +242,11 @@ func (s *Session) replace(r *renewal, old *link) {
 // restore tells a new session on the link what the old one was told.
 func (s *Session) restore(ctx context.Context, l *link) error {
 	s.mu.Lock()
-	level, uris := s.logLevel, slices.Sorted(maps.Keys(s.subscribed))
+	level := s.logLevel
 	s.mu.Unlock()
+	s.subs.mu.Lock()
+	uris := slices.Sorted(maps.Keys(s.subs.uris))
+	s.subs.mu.Unlock()
 	if level != "" {
 		if _, err := s.attempt(ctx, l, mcp.MethodLoggingSetLevel, &mcp.SetLevelParams{Level: level}, nil); err != nil && !IsRemote(err) {
 			return err

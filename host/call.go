@@ -201,7 +201,7 @@ func (h *Host) Subscribe(ctx context.Context, uri string) error {
 		st.reopen()
 		return nil
 	}
-	if err := sess.Subscribe(ctx, uri); err != nil {
+	if _, err := sess.Call(ctx, mcp.MethodResourcesSubscribe, &mcp.SubscribeParams{URI: uri}, nil); err != nil {
 		h.mu.Lock()
 		delete(u.watched, uri)
 		h.mu.Unlock()
@@ -227,7 +227,7 @@ func (h *Host) Unsubscribe(ctx context.Context, uri string) error {
 		st.reopen()
 		return nil
 	}
-	if err := sess.Unsubscribe(ctx, uri); err != nil {
+	if _, err := sess.Call(ctx, mcp.MethodResourcesUnsubscribe, &mcp.SubscribeParams{URI: uri}, nil); err != nil {
 		return u.failure(ctx, err)
 	}
 	return nil
@@ -257,7 +257,7 @@ func (u *upstream) resubscribe(ctx context.Context, sess *client.Session) {
 	}
 	u.host.mu.Unlock()
 	for _, uri := range uris {
-		if err := sess.Subscribe(ctx, uri); err != nil {
+		if _, err := sess.Call(ctx, mcp.MethodResourcesSubscribe, &mcp.SubscribeParams{URI: uri}, nil); err != nil {
 			u.log.Warn("not subscribed again", slog.String("uri", uri), slog.Any("error", err))
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -256,29 +255,13 @@ func (v *visitor) listChanged(ctx context.Context) (string, error) {
 	return "told and there", err
 }
 
-// follow asks for changes until the returned function is called: with a stream in
-// the stateless revision, else with a subscription for each resource.
+// follow asks for changes until the returned function is called.
 func (v *visitor) follow(ctx context.Context, what mcp.SubscriptionFilter) (stop func(), err error) {
-	if !v.Stateless() {
-		for _, uri := range what.ResourceSubscriptions {
-			if err := v.Subscribe(ctx, uri); err != nil {
-				return nil, err
-			}
-		}
-		return func() {}, nil
+	sub, err := v.Subscribe(ctx, &what)
+	if err != nil {
+		return nil, err
 	}
-	listening, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	var ended error
-	wg.Go(func() {
-		_, ended = v.Call(listening, mcp.MethodSubscriptionsListen, &mcp.ListenParams{Notifications: what}, nil)
-	})
-	stop = func() { cancel(); wg.Wait() }
-	if late := v.next(ctx, mcp.NotificationSubscriptionsAcknowledged, nil); late != nil {
-		stop()
-		return nil, errors.Join(late, ended)
-	}
-	return stop, nil
+	return func() { _ = sub.Close() }, nil
 }
 
 // next waits for a notification and decodes its parameters unless into is nil.

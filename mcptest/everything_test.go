@@ -28,6 +28,7 @@ func everything() *server.Server {
 		},
 	})
 	addTools(srv)
+	addChanges(srv)
 	addBlocks(srv)
 	addResources(srv)
 	srv.AddPrompt(mcp.Prompt{Name: "travel", Title: "Travel", Arguments: []mcp.PromptArgument{{Name: "city", Required: true}}},
@@ -88,14 +89,22 @@ func addTools(srv *server.Server) {
 	server.AddTool(srv, mcp.Tool{Name: "waited"}, func(context.Context, *server.Call, struct{}) (string, error) {
 		return fmt.Sprintf("%d of %d", cancelled.Load(), waiting.Load()), nil
 	})
-	server.AddTool(srv, mcp.Tool{Name: "grow"}, func(_ context.Context, _ *server.Call, in struct {
+}
+
+// addChanges adds tools that change the server.
+func addChanges(srv *server.Server) {
+	type named struct {
 		Name string `json:"name"`
-	},
-	) (string, error) {
+	}
+	server.AddTool(srv, mcp.Tool{Name: "grow"}, func(_ context.Context, _ *server.Call, in named) (string, error) {
 		srv.AddRawTool(mcp.Tool{Name: in.Name}, func(context.Context, *server.Call) (any, error) {
 			return &mcp.CallToolResult{}, nil
 		})
 		return "grown", nil
+	})
+	server.AddTool(srv, mcp.Tool{Name: "touch"}, func(_ context.Context, _ *server.Call, in named) (string, error) {
+		srv.ResourceUpdated(in.Name)
+		return "touched", nil
 	})
 }
 

@@ -249,6 +249,7 @@ func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) {
 		reply(errorResponse(rq.ID, asWire(err)))
 		return
 	}
+	rq.shared = true
 	run, refused := d.begin(rq)
 	if refused != nil {
 		reply(errorResponse(rq.ID, refused))

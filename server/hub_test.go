@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
@@ -116,6 +117,7 @@ func TestSubscriberWhoseSinkFails(t *testing.T) {
 
 func TestListen(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SUB-ACK-FIRST", "SUB-ID-TAG", "SUB-GRACEFUL-RESULT", "CANCEL-SERVER-SUBSCRIPTION")
 	srv := newServer(t, nil)
 	srv.AddResource(mcp.Resource{URI: "a:b", Name: "n"}, contents(""))
 	d := talk(t, srv)
@@ -138,6 +140,7 @@ func TestListen(t *testing.T) {
 	d.send(`{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{},` + modernMeta + `}}`)
 	d.read()
 	_ = srv.Close()
+	d.want(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7},"requestId":7,"reason":"the server is closing"}}`)
 	d.want(`{"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":7,
 		"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1.0.0"}}}}`)
 }

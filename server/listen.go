@@ -49,6 +49,12 @@ func (s *Server) listen(ctx context.Context, c *Call) (any, error) {
 		}
 	case <-closing:
 	}
+	if c.shared {
+		// On a stream of its own the end says it.
+		_ = c.Notify(context.WithoutCancel(ctx), mcp.NotificationCancelled, &mcp.CancelledParams{
+			Meta: mcp.Meta{mcp.MetaSubscriptionID: sub.tag}, RequestID: c.ID, Reason: "the server is closing",
+		}) // the result says it as well
+	}
 	return &mcp.ListenResult{Result: mcp.Result{Meta: mcp.Meta{mcp.MetaSubscriptionID: sub.tag}}}, nil
 }
 

@@ -29,6 +29,7 @@ type Request struct {
 
 	arguments json.RawMessage
 	meta      requestMeta
+	shared    bool // the carrier has one stream for all requests
 }
 
 // requestMeta is the part of a request's _meta that the protocol defines.

@@ -219,9 +219,11 @@ func TestChanges(t *testing.T) {
 			return nil, nil
 		})
 		hear(mcp.NotificationResourcesListChanged)
-		if err := sess.Subscribe(t.Context(), "x://1"); err != nil {
+		sub, err := sess.Subscribe(t.Context(), &mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x://1"}})
+		if err != nil {
 			t.Fatal(err)
 		}
+		defer sub.Close()
 		up.ResourceUpdated("x://1")
 		hear(mcp.NotificationResourcesUpdated)
 		synctest.Wait()
