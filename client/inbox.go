@@ -49,12 +49,12 @@ func (b *inbox) deliver(sess *Session) {
 	}
 }
 
-// next takes the oldest notification. When there is none, or the session is
-// over, the goroutine ends.
+// next takes the oldest notification. When there is none, or Close has returned,
+// the goroutine ends. What came before the end of the session is still taken.
 func (b *inbox) next(sess *Session) (jsonrpc.Message, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.queue) == 0 || sess.ctx.Err() != nil {
+	if len(b.queue) == 0 || sess.isClosed() {
 		b.queue, b.running = nil, false
 		return jsonrpc.Message{}, false
 	}

@@ -137,6 +137,16 @@ func (s *Session) Close() error {
 	return s.closeErr
 }
 
+// isClosed reports whether Close has done its work.
+func (s *Session) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Done is closed when the session is over: closed, or its connection lost.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
