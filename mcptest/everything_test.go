@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 
@@ -75,6 +76,12 @@ func addTools(srv *server.Server) {
 	},
 	) (string, error) {
 		return strings.Repeat(in.Text, in.Times), nil
+	})
+	server.AddTool(srv, mcp.Tool{Name: "log"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
+		log := slog.New(c.LogHandler("everything"))
+		log.DebugContext(ctx, "looked")
+		log.WarnContext(ctx, "found", "n", 3)
+		return "logged", nil
 	})
 	var waiting, cancelled atomic.Int64
 	server.AddTool(srv, mcp.Tool{Name: "wait"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {

@@ -70,7 +70,7 @@ func TestListsInPages(t *testing.T) {
 			}
 			names = append(names, tool.Name)
 		}
-		want := []string{"add", "blocks", "count", "crash", "fail", "grow", "repeat", "touch", "wait", "waited"}
+		want := []string{"add", "blocks", "count", "crash", "fail", "grow", "log", "repeat", "touch", "wait", "waited"}
 		if !slices.Equal(names, want) {
 			t.Errorf("tools: got %v, want %v", names, want)
 		}

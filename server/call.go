@@ -28,6 +28,7 @@ type Call struct {
 	mu       sync.Mutex // guards the two below, and the order: nothing is sent after the result
 	sink     Sink
 	finished bool
+	steps    *steps // of progress; nil before the first
 }
 
 // Params returns the undecoded parameters; nil when there were none.
@@ -59,38 +60,6 @@ func (c *Call) Meta() mcp.Meta {
 		return nil
 	}
 	return meta
-}
-
-// WantsProgress reports whether the caller asked for progress notifications.
-func (c *Call) WantsProgress() bool { return !c.meta.progressToken.IsZero() }
-
-// Progress tells the caller how far the request is: done, which must grow from
-// call to call, of total, 0 when that is unknown. It does nothing when the
-// caller did not ask for progress.
-func (c *Call) Progress(ctx context.Context, done, total float64, message string) error {
-	if !c.WantsProgress() {
-		return nil
-	}
-	p := &mcp.ProgressParams{ProgressToken: c.meta.progressToken, Progress: done, Message: message}
-	if total > 0 {
-		p.Total = &total
-	}
-	return c.Notify(ctx, mcp.NotificationProgress, p)
-}
-
-// Log sends a log message to the caller if it wants messages of that level.
-// data is encoded as JSON; logger names the part of the server and may be
-// empty.
-func (c *Call) Log(ctx context.Context, level mcp.LoggingLevel, logger string, data any) error {
-	least, wanted := c.from.logLevel()
-	if !wanted || !level.AtLeast(least) {
-		return nil
-	}
-	raw, err := ijson.Marshal(data)
-	if err != nil {
-		return err
-	}
-	return c.Notify(ctx, mcp.NotificationMessage, &mcp.LoggingMessageParams{Level: level, Logger: logger, Data: raw})
 }
 
 // Notify sends a notification that belongs to this request. It returns the

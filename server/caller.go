@@ -17,4 +17,6 @@ type caller interface {
 	// logLevel is the least level of log messages the caller wants; false
 	// when it wants none.
 	logLevel() (mcp.LoggingLevel, bool)
+	// logGate lets through what of them is not too much.
+	logGate() *logGate
 }

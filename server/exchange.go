@@ -18,11 +18,14 @@ type exchange struct {
 	who *identity
 	// level is empty when the request asked for no log messages.
 	level mcp.LoggingLevel
+	logs  logGate
 }
 
 func (x *exchange) revision() *revision.Revision         { return x.rev }
 func (x *exchange) client() mcp.Implementation           { return x.who.info }
 func (x *exchange) capabilities() mcp.ClientCapabilities { return x.who.capabilities }
+
+func (x *exchange) logGate() *logGate { return &x.logs }
 
 func (x *exchange) logLevel() (mcp.LoggingLevel, bool) { return x.level, x.level != "" }
 

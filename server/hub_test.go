@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
@@ -143,39 +142,6 @@ func TestListen(t *testing.T) {
 	d.want(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7},"requestId":7,"reason":"the server is closing"}}`)
 	d.want(`{"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":7,
 		"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1.0.0"}}}}`)
-}
-
-func TestLogging(t *testing.T) {
-	t.Parallel()
-	srv := newServer(t, nil)
-	server.AddTool(srv, mcp.Tool{Name: "log"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
-		if err := c.Log(ctx, mcp.LevelError, "l", func() {}); err == nil && c.ClientInfo().Name == "c" {
-			return "", fmt.Errorf("a function was logged")
-		}
-		return "", c.Log(ctx, mcp.LevelNotice, "l", map[string]int{"a": 1})
-	})
-	d := talk(t, srv)
-	d.open("2025-11-25")
-	call := func(meta string, logged bool) {
-		t.Helper()
-		d.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"log"` + meta + `}}`)
-		if logged {
-			d.want(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"notice","logger":"l","data":{"a":1}}}`)
-		}
-		if m := d.read(); m.Error != nil || strings.Contains(string(m.Result), "isError") {
-			t.Errorf("got %s %v", m.Result, m.Error)
-		}
-	}
-	call("", true) // info is the default
-	for level, logged := range map[string]bool{"error": false, "notice": true, "debug": true} {
-		result[mcp.EmptyResult](t, d.ask("logging/setLevel", `"level":"`+level+`"`))
-		call("", logged)
-		asked := strings.Replace(modernMeta, `{"io`, `{"io.modelcontextprotocol/logLevel":"`+level+`","io`, 1)
-		call(","+asked, logged)
-	}
-	call(","+modernMeta, false)
-	code(t, d.ask("logging/setLevel", `"level":"loud"`), jsonrpc.CodeInvalidParams)
-	code(t, d.ask("logging/setLevel", `"level":5`), jsonrpc.CodeInvalidParams)
 }
 
 // What a handler sends after it has returned is dropped.

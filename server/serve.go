@@ -16,6 +16,7 @@ import (
 func (s *Server) serve(ctx context.Context, from caller, rq *Request, sink Sink) *Response {
 	c := &Call{Request: rq, srv: s, from: from, sink: sink}
 	result, err := s.handle(ctx, c)
+	c.tellRest(ctx)
 	c.finish()
 	if rq.ID.IsZero() {
 		return nil

@@ -67,6 +67,14 @@ type Options struct {
 	// MaxFrameDepth is how deep the JSON of a message may nest; 0 means the
 	// default of package jsonrpc.
 	MaxFrameDepth int
+	// ProgressRate is how many steps of progress a call may tell in a second;
+	// what is said faster is skipped, except the first and the last step. 0
+	// means 20, a negative value no limit.
+	ProgressRate int
+	// LogRate is how many log messages a session, or a stateless request, gets
+	// in a second; what is said faster is counted, and the count told. 0 means
+	// 100, a negative value no limit.
+	LogRate int
 	// Drain is how long a connection whose client has gone waits for the
 	// requests still running before it cancels them; 0 means 5 s.
 	Drain time.Duration
@@ -78,6 +86,8 @@ type Options struct {
 const (
 	defaultPageSize      = 1000
 	defaultMaxConcurrent = 256
+	defaultProgressRate  = 20
+	defaultLogRate       = 100
 	defaultDrain         = 5 * time.Second
 )
 
@@ -110,6 +120,12 @@ func (s *Server) setDefaults() {
 	}
 	if o.MaxConcurrent <= 0 {
 		o.MaxConcurrent = defaultMaxConcurrent
+	}
+	if o.ProgressRate == 0 {
+		o.ProgressRate = defaultProgressRate
+	}
+	if o.LogRate == 0 {
+		o.LogRate = defaultLogRate
 	}
 	if o.Drain <= 0 {
 		o.Drain = defaultDrain

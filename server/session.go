@@ -24,6 +24,8 @@ type Session struct {
 	info  mcp.Implementation
 	caps  mcp.ClientCapabilities
 	level mcp.LoggingLevel
+
+	logs logGate
 }
 
 // sessionState is how far the handshake has come.
@@ -105,6 +107,8 @@ func (sess *Session) capabilities() mcp.ClientCapabilities {
 	defer sess.mu.Unlock()
 	return sess.caps
 }
+
+func (sess *Session) logGate() *logGate { return &sess.logs }
 
 func (sess *Session) logLevel() (mcp.LoggingLevel, bool) {
 	sess.mu.Lock()

@@ -87,7 +87,7 @@ func TestTerminal(t *testing.T) {
 		},
 		{
 			name: "progress", args: []string{"call", url, "steps", "--log-level", "info"},
-			want: []string{"\r\x1b[K50% halfway", "\r\x1b[K2 there", "\x1b[2m[info] steps: a message\x1b[0m\n", "\r\x1b[Kdone\n"},
+			want: []string{"\r\x1b[K50% halfway", "\r\x1b[K2 there", "\x1b[2m[info] steps: a message\x1b[0m\n", "done\n"},
 		},
 		{
 			name: "json", args: []string{"call", url, "structured", "--json"},

@@ -23,7 +23,8 @@ func main() {
 }
 
 func newServer(tools int) *server.Server {
-	srv := server.New(mcp.Implementation{Name: "bench-ferry", Version: "1.0.0"}, nil)
+	srv := server.New(mcp.Implementation{Name: "bench-ferry", Version: "1.0.0"},
+		&server.Options{ProgressRate: -1}) // every step is counted
 	server.AddTool(srv, mcp.Tool{Name: "echo", Description: program.EchoDescription},
 		func(_ context.Context, _ *server.Call, in program.Echo) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text(in.Text)}}, nil
