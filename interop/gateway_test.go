@@ -42,10 +42,14 @@ func everyday(t *testing.T, dir string) string {
 	})
 }
 
+// slowest is how long ferry up waits for its servers: a busy machine takes
+// seconds to start a program of node.
+const slowest = "60s"
+
 // up runs ferry up over HTTP and returns the URL it serves.
 func up(t *testing.T, args ...string) string {
 	t.Helper()
-	args = append([]string{"up", "--address", "127.0.0.1:0"}, args...)
+	args = append([]string{"up", "--wait", slowest, "--address", "127.0.0.1:0"}, args...)
 	return start(t, ferryProgram(), args...)
 }
 
@@ -65,7 +69,7 @@ func TestUp(t *testing.T) {
 				args := []string{"--config", everyday(t, dir), "--dir", dir}
 				var via transport.Transport
 				if carrier == "stdio" {
-					via = &transport.Command{Path: ferryProgram(), Args: append([]string{"up", "--stdio"}, args...), Stderr: logWriter{t}}
+					via = &transport.Command{Path: ferryProgram(), Args: append([]string{"up", "--stdio", "--wait", slowest}, args...), Stderr: logWriter{t}}
 				} else {
 					via = httpclient.New(up(t, args...), nil)
 				}

@@ -46,7 +46,7 @@ func start(t *testing.T, program string, args ...string) string {
 	select {
 	case url := <-background(t, nil, program, args...):
 		return url
-	case <-time.After(15 * time.Second):
+	case <-time.After(90 * time.Second):
 		t.Fatalf("%s %s printed no URL", program, args)
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,9 @@ import (
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/mcp"
 )
+
+// defaultWait is how long ferry up waits for slow servers before it serves.
+const defaultWait = 3 * time.Second
 
 // upFlags are the flags of ferry up.
 type upFlags struct {
@@ -26,6 +30,7 @@ type upFlags struct {
 	readOnly    bool
 	separator   string
 	allowRemote bool
+	wait        time.Duration
 }
 
 func (p *program) upCommand() *cobra.Command {
@@ -48,18 +53,22 @@ that it names are there too. A server that is down is left out until it is up.`,
 	flags.BoolVar(&f.noBuiltin, "no-builtin", false, "leave out the servers that come with ferry")
 	flags.BoolVar(&f.readOnly, "read-only", false, "let the server \"files\" change nothing")
 	flags.StringVar(&f.separator, "separator", "", "`text` between the name of a server and that of a tool (default \"_\")")
+	flags.DurationVar(&f.wait, "wait", defaultWait, "`time` to wait for servers that are slow to start; later they join")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "let other machines connect, which anybody there can then do")
 	flags.BoolVarP(&p.flags.verbose, "verbose", "v", false, "show what happens, and what servers write to standard error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if f.stdio && flags.Changed("address") {
 			return usagef("--stdio and --address exclude each other")
 		}
+		if f.wait < 0 {
+			return usagef("--wait must not be negative")
+		}
 		cfg, err := p.upConfig(c, f)
 		if err != nil {
 			return err
 		}
 		if f.stdio {
-			return p.upStdio(c.Context(), cfg)
+			return p.upStdio(c.Context(), cfg, f)
 		}
 		return p.upHTTP(c.Context(), cfg, f)
 	}
@@ -143,8 +152,12 @@ func (f *upFlags) addBuiltins(cfg *config.Config, dir string, dirGiven bool) {
 }
 
 // openGateway connects to all servers. It is nil when ctx has ended.
-func (p *program) openGateway(ctx context.Context, cfg *config.Config) (*gateway.Gateway, error) {
+func (p *program) openGateway(ctx context.Context, cfg *config.Config, wait time.Duration) (*gateway.Gateway, error) {
+	if wait == 0 {
+		wait = -1 // the host takes 0 for its default
+	}
 	gw, err := gateway.Open(ctx, cfg, &gateway.Options{
+		Host:   host.Options{Grace: wait},
 		Info:   mcp.Implementation{Name: "ferry", Title: "Ferry", Version: version()},
 		Logger: p.logger(slog.LevelError),
 	})
@@ -158,13 +171,13 @@ func (p *program) openGateway(ctx context.Context, cfg *config.Config) (*gateway
 	}
 }
 
-func (p *program) upStdio(ctx context.Context, cfg *config.Config) error {
+func (p *program) upStdio(ctx context.Context, cfg *config.Config, f *upFlags) error {
 	// First of all, so that nothing else gets to standard output.
 	conn, err := p.stdio()
 	if err != nil {
 		return &unreachableError{err: err}
 	}
-	gw, err := p.openGateway(ctx, cfg)
+	gw, err := p.openGateway(ctx, cfg, f.wait)
 	if gw == nil {
 		return errors.Join(err, conn.Close())
 	}
@@ -184,7 +197,7 @@ func (p *program) upHTTP(ctx context.Context, cfg *config.Config, f *upFlags) er
 	if err != nil {
 		return err
 	}
-	gw, err := p.openGateway(ctx, cfg)
+	gw, err := p.openGateway(ctx, cfg, f.wait)
 	if gw == nil {
 		return errors.Join(err, l.Close())
 	}

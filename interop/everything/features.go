@@ -113,7 +113,7 @@ func addWaiting(srv *server.Server) {
 // both generations lose progress that arrives together with the result.
 func pause(ctx context.Context) {
 	select {
-	case <-time.After(20 * time.Millisecond):
+	case <-time.After(100 * time.Millisecond):
 	case <-ctx.Done():
 	}
 }
