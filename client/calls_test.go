@@ -12,6 +12,7 @@ import (
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -34,6 +35,8 @@ func answering(revision string, reply func(p *peer, m jsonrpc.Message)) func(*pe
 // out and what comes back.
 func TestTypedCalls(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-META-PROTOCOL-VERSION", "BASE-META-CLIENT-CAPABILITIES", "BASE-META-CLIENT-INFO",
+		"META-REQ-VERSION-CAPS", "META-CLIENTINFO", "COMPL-ARGUMENT")
 	tests := []struct {
 		method, params, result string
 		call                   func(t *testing.T, sess *client.Session) (any, error)
@@ -136,6 +139,8 @@ func TestTypedCalls(t *testing.T) {
 // TestAnswers looks at how answers that are not results come back.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-RESULTTYPE-ABSENT", "RT-ABSENT-IS-COMPLETE", "BASE-RESULTTYPE-UNKNOWN", "RT-UNKNOWN-INVALID",
+		"BASE-ERRCODE-LOCAL")
 	protocol := func(err error) bool {
 		_, ok := errors.AsType[*client.ProtocolError](err)
 		return ok && !client.IsRemote(err)
@@ -202,6 +207,7 @@ func TestUnencodableParams(t *testing.T) {
 
 func TestRevisionSpecificCalls(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "PING-REMOVED")
 	bubble(t, "session", func(t *testing.T) {
 		var got []string
 		sess := connect(t, fake(t, answering(r4, func(p *peer, m jsonrpc.Message) {
@@ -287,6 +293,8 @@ func TestHeaders(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "PAGE-CURSOR-EMPTY-VALID", "PAGE-CURSOR-OPAQUE", "PAGE-END-MISSING-CURSOR", "PAGE-BOTH-FLOWS",
+		"PAGE-OPERATIONS", "PAGE-SIZE-NOT-FIXED", "PROMPT-CLIENT-PAGINATION")
 	page := func(n int, next string) string {
 		if next != "" {
 			next = `,"nextCursor":` + next

@@ -12,12 +12,16 @@ import (
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
-// TestProbeDuplex connects to servers over stdio-like carriers (STDIO-PROBE-LEGACY).
+// TestProbeDuplex connects to servers over stdio-like carriers.
 func TestProbeDuplex(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-PROBE", "STDIO-PROBE-LEGACY", "STDIO-PROBE-NO-CODE-KEY", "STDIO-PROBE-RESULT",
+		"STDIO-PROBE-MODERN-ERROR", "LIFE-INITIALIZED", "LIFE-INIT-ERROR-EXAMPLE", "VER-CLIENT-OFFER-LATEST",
+		"VER-CLIENT-OFFER-SUPPORTED", "VER-UNSUPPORTED-RETRY", "DISC-CHOOSE-VERSION")
 	probe := func(reply func(p *peer, m jsonrpc.Message), rest func(*peer)) func(*peer) {
 		return func(p *peer) {
 			m := p.want(mcp.MethodServerDiscover)
@@ -103,6 +107,8 @@ func TestProbeDuplex(t *testing.T) {
 
 func TestConnectFails(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "VER-CLIENT-DISCONNECT", "VER-MODERN-CLIENT-PROBE", "VER-ERA-MODERN-ERROR", "STDIO-PROBE-MODERN-ERROR",
+		"VER-UNSUPPORTED-RETRY", "LIFE-ERR-CASES", "LIFE-ERR-CASES-2024")
 	answer := func(steps ...func(*peer)) func(*peer) {
 		return func(p *peer) {
 			for _, step := range steps {
@@ -166,6 +172,7 @@ func TestConnectFails(t *testing.T) {
 
 func TestForcedRevisions(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "VER-MULTI")
 	for _, revision := range []string{r1, r2, r3, r4, r5} {
 		bubble(t, revision, func(t *testing.T) {
 			sess := connect(t, fake(t, func(p *peer) {
@@ -194,6 +201,7 @@ func TestForcedRevisions(t *testing.T) {
 // TestProbeHTTP has the rows of the rules for HTTP, which has a status.
 func TestProbeHTTP(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-DUAL-PROBE", "HTTP-DUAL-FALLBACK", "HTTP-DUAL-INSPECT-400", "HTTP-DUAL-MODERN", "VER-ERA-MODERN-ERROR")
 	network := errors.New("connection refused")
 	tests := []struct {
 		name     string
@@ -306,6 +314,7 @@ func TestHTTPSilence(t *testing.T) {
 // TestEraIsRemembered connects again: no probe, unless the server is another.
 func TestEraIsRemembered(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "VER-ERA-CACHE")
 	bubble(t, "older", func(t *testing.T) {
 		direct := func(version string) func(*peer) {
 			return func(p *peer) {

@@ -15,6 +15,7 @@ import (
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -40,6 +41,7 @@ func (f *forgetful) answer(m *transport.Outgoing) (transport.Response, error) {
 
 func TestRenewal(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-SESSION-REINIT")
 	opts := &client.Options{Revision: r4}
 	bubble(t, "repeats what changes nothing", func(t *testing.T) {
 		f := &forgetful{}

@@ -15,15 +15,19 @@ import (
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
 var noPause = mcp.CallToolParams{Name: "slow"}
 
 // TestTimeouts lets calls go unanswered and looks at when they end, with what,
-// and what the server is told (LIFE-TIMEOUT-CANCEL-MODERN, STDIO-CANCEL-NOTIFY).
+// and what the server is told.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "LIFE-TIMEOUT", "LIFE-TIMEOUT-CONFIG", "LIFE-TIMEOUT-MAX", "LIFE-TIMEOUT-PROGRESS-RESET",
+		"LIFE-TIMEOUT-CANCEL-LEGACY", "LIFE-TIMEOUT-CANCEL-MODERN", "STDIO-CANCEL-NOTIFY", "TOOL-SEC-CLIENT-TIMEOUT",
+		"CANCEL-CLIENT-SEND")
 	steady := func(time.Duration) func(*peer, jsonrpc.Message) {
 		return func(p *peer, m jsonrpc.Message) {
 			for i := range 100 {
@@ -87,6 +91,7 @@ func TestTimeouts(t *testing.T) {
 
 func TestCallerCancels(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CANCEL-LATE-RESPONSE", "CANCEL-RACE")
 	for _, progress := range []func(mcp.ProgressParams){nil, func(mcp.ProgressParams) {}} {
 		bubble(t, fmt.Sprint(progress != nil), func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -97,7 +102,7 @@ func TestCallerCancels(t *testing.T) {
 				m := p.want(mcp.MethodToolsCall)
 				cancel(reason)
 				told <- string(p.want(mcp.NotificationCancelled).Params)
-				p.result(m, `{"content":[]}`) // too late (CANCEL-LATE-RESPONSE)
+				p.result(m, `{"content":[]}`) // too late
 				p.result(p.want(mcp.MethodPing), `{}`)
 				p.idle()
 			}), nil)
@@ -119,6 +124,7 @@ func TestCallerCancels(t *testing.T) {
 // to the call it is for.
 func TestProgress(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "PROG-TOKEN-REQUEST", "PROG-TOKEN-REQUEST-CLIENT", "PROG-TRACK")
 	for _, revision := range []string{r1, r5} {
 		bubble(t, revision, func(t *testing.T) {
 			var stray []string
@@ -238,6 +244,7 @@ func TestNotifications(t *testing.T) {
 // TestServerRequests has the server ask the client.
 func TestServerRequests(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-CLIENT-NO-RESPONSES", "STDIO-NO-CLIENT-RESPONSE", "PING-RESPOND")
 	bubble(t, "session", func(t *testing.T) {
 		answers := make(chan string, 2)
 		connect(t, fake(t, func(p *peer) {
@@ -394,6 +401,7 @@ func TestClose(t *testing.T) {
 
 func TestConnectionLost(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-SHUTDOWN-SERVER")
 	bubble(t, "in a call", func(t *testing.T) {
 		sess := connect(t, fake(t, func(p *peer) {
 			p.open(r4)

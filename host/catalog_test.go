@@ -13,11 +13,13 @@ import (
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
 func TestNames(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-NAME-AGGREGATE-DISAMBIGUATE", "TOOL-NAME-NO-SERVERINFO-KEY")
 	long := strings.Repeat("long", 20)
 	type up struct {
 		name   string

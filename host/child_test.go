@@ -16,6 +16,7 @@ import (
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/httpserver"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
@@ -54,6 +55,7 @@ func pid(t *testing.T, w *watched) string {
 // TestKill has a child process end, by itself and killed.
 func TestKill(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-RESTART")
 	child := host.Stdio("child", os.Args[0])
 	child.Transport.(*transport.Command).Env = []string{"HOST_TEST_CHILD=1"}
 	w := newHost(t, &host.Options{MinRetry: 10 * time.Millisecond, Grace: 30 * time.Second}, child)

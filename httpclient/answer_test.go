@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrymcp/ferry/httpclient"
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -27,10 +28,10 @@ func rpcError(id string, code int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0"%s,"error":{"code":%d,"message":"no"}}`, id, code)
 }
 
-// HTTP-REQUEST-RESPONSE-BOTH, HTTP-SSE-BATCHED, HTTP-SSE-IGNORE-COMMENTS,
-// HTTP-SSE-PRIME, HTTP-DUAL-INSPECT-400, HTTP-METHOD-UNKNOWN-404
 func TestAnswers(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-REQUEST-RESPONSE-BOTH", "HTTP-SSE-IGNORE-COMMENTS", "HTTP-SSE-BATCHED", "HTTP-DUAL-INSPECT-400",
+		"SCH-ERRRESP-ID-OPTIONAL")
 	tests := []struct {
 		name        string
 		status      int

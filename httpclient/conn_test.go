@@ -19,6 +19,7 @@ import (
 
 	"github.com/ferrymcp/ferry/httpclient"
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -28,9 +29,10 @@ func initialize(w http.ResponseWriter, r *http.Request) {
 	answer(200, jsonType, result(1))(w, r)
 }
 
-// HTTP-SESSION-ECHO, HTTP-SESSION-DELETE, HTTP-VERSION-HEADER-AFTER-INIT, HTTP-GET-ACCEPT
 func TestSessionLife(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-SESSION-ECHO", "HTTP-SESSION-DELETE", "HTTP-SESSION-DELETE-405", "HTTP-VERSION-HEADER-AFTER-INIT",
+		"HTTP-VERSION-HEADER-NEGOTIATED", "HTTP-GET-ACCEPT")
 	requests := make(chan seen, 20)
 	rt, _ := open(t, record(requests, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.Header.Get("Mcp-Protocol-Version") == "" {
@@ -86,7 +88,7 @@ func TestInvalidSessionID(t *testing.T) {
 	}
 }
 
-func TestSessionLost(t *testing.T) { // HTTP-SESSION-404, HTTP-SESSION-REINIT
+func TestSessionLost(t *testing.T) {
 	t.Parallel()
 	var deleted atomic.Bool
 	var reply atomic.Value
@@ -185,6 +187,7 @@ func TestListenFailures(t *testing.T) {
 
 func TestCancelMidStream(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CANCEL-CLIENT-SEND", "LIFE-TIMEOUT-CANCEL-MODERN")
 	gone := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

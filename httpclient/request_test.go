@@ -14,6 +14,7 @@ import (
 
 	"github.com/ferrymcp/ferry/httpclient"
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -40,10 +41,10 @@ func record(into chan<- seen, h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// HTTP-POST-ACCEPT, HTTP-VERSION-HEADER-EVERY, HTTP-MCP-METHOD, HTTP-MCP-NAME,
-// HTTP-MCP-NAME-ENCODE, HTTP-ENC-BASE64
 func TestRequests(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-POST-ACCEPT", "HTTP-MCP-METHOD", "HTTP-MCP-NAME-ENCODE", "HTTP-ENC-BASE64", "HTTP-POST-PER-MESSAGE",
+		"HTTP-VERSION-HEADER-EVERY")
 	common := map[string]string{"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "User-Agent": "ferry"}
 	with := func(more ...string) map[string]string {
 		h := map[string]string{}
@@ -163,7 +164,7 @@ func TestUnsendable(t *testing.T) {
 	}
 }
 
-func TestModernCancellationIsNotSent(t *testing.T) { // HTTP-DISCONNECT-IS-CANCEL
+func TestModernCancellationIsNotSent(t *testing.T) {
 	t.Parallel()
 	rt, _ := open(t, answer(500, "", ""), nil)
 	if err := rt.Send(t.Context(), &transport.Outgoing{Method: "notifications/cancelled", Route: &transport.Route{}}); err != nil {
@@ -171,7 +172,7 @@ func TestModernCancellationIsNotSent(t *testing.T) { // HTTP-DISCONNECT-IS-CANCE
 	}
 }
 
-func TestSendAnswers(t *testing.T) { // HTTP-NOTIF-REJECT-BODY
+func TestSendAnswers(t *testing.T) {
 	t.Parallel()
 	for status, ok := range map[int]bool{200: true, 202: true, 204: true, 400: false, 405: false, 500: false} {
 		rt, _ := open(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(status) }, nil)

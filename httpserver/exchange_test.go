@@ -16,11 +16,13 @@ import (
 
 	"github.com/ferrymcp/ferry/httpserver"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
-func TestDisconnectCancelsStatelessRequest(t *testing.T) { // HTTP-DISCONNECT-IS-CANCEL, HTTP-CANCEL-STOP
+func TestDisconnectCancelsStatelessRequest(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-DISCONNECT-IS-CANCEL", "HTTP-CANCEL-STOP")
 	e := start(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -38,8 +40,9 @@ func TestDisconnectCancelsStatelessRequest(t *testing.T) { // HTTP-DISCONNECT-IS
 	}
 }
 
-func TestDisconnectDoesNotCancelInSession(t *testing.T) { // HTTP-DISCONNECT-NOT-CANCEL, HTTP-CANCEL-EXPLICIT
+func TestDisconnectDoesNotCancelInSession(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-DISCONNECT-NOT-CANCEL")
 	e := start(t, nil)
 	sess := e.session(r4)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -68,6 +71,7 @@ func TestDisconnectDoesNotCancelInSession(t *testing.T) { // HTTP-DISCONNECT-NOT
 
 func TestCancelledRequestGetsNoResponse(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CANCEL-RECEIVER-STOP")
 	e := start(t, nil)
 	sess := e.session(r4)
 	done := make(chan answer)
@@ -86,8 +90,9 @@ func serve(ctx context.Context, h http.Handler, r *http.Request) *httptest.Respo
 	return w
 }
 
-func TestKeepalive(t *testing.T) { // HTTP-SSE-KEEPALIVE
+func TestKeepalive(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-SSE-KEEPALIVE")
 	const comments = ":\n\n:\n\n:\n\n"
 	tests := []struct {
 		name, accept string
@@ -251,8 +256,9 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-func TestListen(t *testing.T) { // HTTP-SSE-RELATED-MUST
+func TestListen(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-SSE-RELATED-MUST")
 	e := start(t, nil)
 	body := statelessRequest("subscriptions/listen", `"notifications":{"toolsListChanged":true},`)
 	first := e.open("POST", v+"Mcp-Method: subscriptions/listen", body)
@@ -276,6 +282,7 @@ func TestListen(t *testing.T) { // HTTP-SSE-RELATED-MUST
 
 func TestBothErasInterleaved(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-STATELESS-INTERLEAVE", "VER-DUAL-CONCURRENT")
 	e := start(t, nil)
 	sessions := []string{e.session(r2), e.session(r3), e.session(r4)}
 	var wg sync.WaitGroup

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/ferrymcp/ferry/httpserver"
+	"github.com/ferrymcp/ferry/mcptest"
 )
 
-func TestHostAndOrigin(t *testing.T) { // HTTP-ORIGIN-VALIDATE, HTTP-ORIGIN-403, HTTP-ORIGIN-403-BODY
+func TestHostAndOrigin(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-ORIGIN-VALIDATE", "HTTP-ORIGIN-403", "HTTP-ORIGIN-403-BODY")
 	const loopback, public = "127.0.0.1", "192.0.2.1"
 	listed := &httpserver.Options{AllowedOrigins: []string{"https://App.example"}, AllowedHosts: []string{"mcp.example", "Other.example:8080"}}
 	open := &httpserver.Options{AllowedOrigins: []string{"*"}, AllowedHosts: []string{"*"}}

@@ -14,11 +14,13 @@ import (
 	"github.com/ferrymcp/ferry/httpserver"
 	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
-func TestSessionID(t *testing.T) { // HTTP-SESSION-ASSIGN, HTTP-SESSION-ASCII, HTTP-SESSION-SECURE
+func TestSessionID(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-SESSION-ASSIGN", "HTTP-SESSION-ASCII", "HTTP-SESSION-SECURE")
 	e := start(t, nil)
 	seen := map[string]bool{}
 	for range 20 {
@@ -30,8 +32,10 @@ func TestSessionID(t *testing.T) { // HTTP-SESSION-ASSIGN, HTTP-SESSION-ASCII, H
 	}
 }
 
-func TestStream(t *testing.T) { // HTTP-GET-LISTEN, HTTP-GET-MESSAGES, HTTP-GET-NO-RESPONSE, HTTP-ONE-STREAM-PER-MESSAGE
+func TestStream(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-ENDPOINT-POST-GET", "HTTP-GET-MESSAGES", "HTTP-GET-NO-RESPONSE", "HTTP-ONE-STREAM-PER-MESSAGE",
+		"HTTP-SESSION-404")
 	e := start(t, nil)
 	sess, other := e.session(r4), e.session(r3)
 	e.post(sess, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://a"}}`)

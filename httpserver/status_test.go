@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ferrymcp/ferry/httpserver"
+	"github.com/ferrymcp/ferry/mcptest"
 )
 
 // ping is a request without parameters, in the form of a session.
@@ -77,6 +78,12 @@ var modernTests = []struct {
 
 func TestStatelessStatus(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-REQUEST-RESPONSE-TYPE", "HTTP-202-MODERN", "HTTP-NOTIF-REJECT-STATUS", "HTTP-NOTIF-REJECT-BODY",
+		"HTTP-VERSION-HEADER-MISSING-STRICT", "HTTP-VERSION-HEADER-MATCH", "HTTP-VERSION-UNSUPPORTED-400",
+		"HTTP-VALIDATE-ERROR", "HTTP-VALIDATE-MATCH", "HTTP-HEADER-NAME-CASE", "HTTP-METHOD-UNKNOWN-404",
+		"HTTP-SESSION-IGNORE", "HTTP-NO-RESUME", "HTTP-LAST-EVENT-ID-IGNORE", "HTTP-SSE-NO-BUFFERING-HEADER",
+		"HTTP-SSE-CLOSE-AFTER", "HTTP-ENDPOINT-POST", "META-CAP-MISSING-32021", "BASE-META-CAP-MISSING-ERROR",
+		"META-REQ-MISSING-32602", "BASE-META-MISSING-REJECT", "BASE-BATCH-REMOVED", "VER-UNSUPPORTED-ERROR")
 	e := start(t, &httpserver.Options{})
 	for _, tt := range modernTests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,6 +120,9 @@ func checkAnswer(t *testing.T, a answer, status, code int, part string) {
 
 func TestSessionStatus(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-202-LEGACY", "HTTP-NOTIF-REJECT-STATUS", "HTTP-VERSION-HEADER-INVALID", "HTTP-SESSION-MISSING-400",
+		"HTTP-SESSION-404", "HTTP-SSE-ONE-RESPONSE-EACH", "HTTP-SSE-CLOSE-AFTER", "HTTP-REQUEST-RESPONSE-TYPE",
+		"BASE-BATCH-RECEIVE", "BASE-BATCH-REMOVED")
 	e := start(t, nil)
 	header := map[string]string{r2: e.session(r2), r3: e.session(r3), r4: e.session(r4), "": ""}
 	const notification = `{"jsonrpc":"2.0","method":"notifications/x"}`
@@ -185,6 +195,7 @@ func TestSessionStatus(t *testing.T) {
 
 func TestStatelessOption(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-VERSION-HEADER-DEFAULT", "HTTP-GET-DELETE-405", "HTTP-GET-SSE-OR-405")
 	e := start(t, &httpserver.Options{Stateless: true})
 	tests := []struct {
 		name, method, header, body string
@@ -212,6 +223,7 @@ func TestStatelessOption(t *testing.T) {
 
 func TestVerbs(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-GET-SSE-OR-405", "HTTP-SESSION-404")
 	e := start(t, nil)
 	sess := e.session(r4)
 	tests := []struct {

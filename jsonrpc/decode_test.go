@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcptest"
 )
 
 // parseID is for ids that the test knows to be valid.
@@ -28,6 +29,7 @@ func raw(s string) stdjson.RawMessage { return stdjson.RawMessage(s) }
 
 func TestDecodeAccepts(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SCH-ERRRESP-ID-OPTIONAL")
 	one := jsonrpc.IntID(1)
 	tests := []struct {
 		name, frame string
@@ -87,6 +89,8 @@ func TestDecodeAccepts(t *testing.T) {
 
 func TestDecodeRefusesEnvelope(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-REQ-ID-NOT-NULL", "BASE-ERR-CODE-INT", "BASE-ERR-CODE-MESSAGE", "BASE-RESP-NOT-BOTH",
+		"BASE-RESP-RESULT-OR-ERROR", "SCH-ERROR-OBJECT")
 	tests := []struct {
 		name, frame string
 		want        string // the text, after its prefix
@@ -151,6 +155,7 @@ func checkError(t *testing.T, frame string, err error, code int, text string) {
 
 func TestDecodeRefusesGrammar(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-UTF8")
 	// Each value is put in params, where it starts at byte 37.
 	tests := []struct{ name, value, want string }{
 		{"nothing", ``, "want a value at byte 46"},

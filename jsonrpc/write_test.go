@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcptest"
 )
 
 type params struct {
@@ -15,6 +16,7 @@ type params struct {
 
 func TestWrite(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-UTF8", "BASE-REQ-ID-PRESENT", "BASE-NOTIF-NO-ID", "BASE-RESULT-FIELD", "STDIO-NEWLINE-DELIMITED")
 	id := jsonrpc.IntID(1)
 	call := func(p any) func(*bytes.Buffer) error {
 		return func(b *bytes.Buffer) error { return jsonrpc.WriteRequest(b, id, "m", p) }

@@ -11,10 +11,13 @@ import (
 
 	"github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 )
 
 func TestContentWire(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SCH-CONTENT-BASE64-MIME", "SCH-CONTENT-DISCRIMINATOR", "SCH-ANNOTATIONS", "PROMPT-IMAGE-BASE64-MIME",
+		"PROMPT-AUDIO-BASE64-MIME", "RES-CONTENT-BLOB-BASE64")
 	tests := []struct {
 		name    string
 		content mcp.Content
@@ -94,6 +97,7 @@ func equalJSON(t *testing.T, a, b []byte) bool {
 
 func TestContentDecode(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SCH-CONTENT-DISCRIMINATOR", "SCH-UNKNOWN-FIELDS")
 	tests := []struct {
 		name, in string
 		want     mcp.Content

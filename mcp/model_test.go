@@ -11,12 +11,14 @@ import (
 	"github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 )
 
 // TestPresence wants required members to be written when they are zero, and
 // optional ones only when they are set.
 func TestPresence(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-RESULT-CONTENT-REQUIRED")
 	tests := []struct {
 		name string
 		v    any
@@ -104,6 +106,7 @@ func TestNullIsAbsent(t *testing.T) {
 
 func TestUnknownCapabilitiesSurvive(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SCH-UNKNOWN-FIELDS")
 	const in = `{"roots":{},"elicitation":{"url":{}},"experimental":{"x":{}},"extensions":{"a/b":{"c":[1]}},"brandNew":{"y":true},"other":false}`
 	var c mcp.ClientCapabilities
 	if err := json.Unmarshal([]byte(in), &c); err != nil {
@@ -262,6 +265,7 @@ func TestLevels(t *testing.T) {
 
 func TestValidateToolName(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-NAME-LENGTH", "TOOL-NAME-CHARSET", "TOOL-NAME-NO-SPECIAL")
 	for _, name := range []string{"a", "A-z_0.9", strings.Repeat("x", 128)} {
 		if err := mcp.ValidateToolName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
@@ -276,6 +280,7 @@ func TestValidateToolName(t *testing.T) {
 
 func TestTypedErrors(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "RES-NOT-FOUND-ACCEPT-32002", "BASE-ERRCODE-ACCEPT-32002")
 	tests := []struct {
 		typed error
 		wire  *jsonrpc.Error

@@ -121,6 +121,7 @@ func TestCalls(t *testing.T) {
 }
 
 func TestStructuredOutputFollowsTheRevision(t *testing.T) {
+	mcptest.Proves(t, "TOOL-STRUCTURED-OBJECT-ONLY")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		known := sess.Revision() >= "2025-06-18"
 		result := call(t, sess, "add", `{"a":1,"b":2}`)
@@ -159,6 +160,7 @@ func TestBlocksFollowTheRevision(t *testing.T) {
 }
 
 func TestProgressIsInOrderAndBeforeTheResult(t *testing.T) {
+	mcptest.Proves(t, "PROG-INCREASING", "PROG-NOTIFY")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		const steps = 20
 		var seen []float64
@@ -178,6 +180,7 @@ func TestProgressIsInOrderAndBeforeTheResult(t *testing.T) {
 }
 
 func TestCancelReachesTheHandler(t *testing.T) {
+	mcptest.Proves(t, "CANCEL-RECEIVER-STOP")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		before := text(t, call(t, sess, "waited", `{}`))
 		var cancelled, waiting int
@@ -207,7 +210,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 }
 
 func TestReads(t *testing.T) {
-	mcptest.Proves(t, "RES-NOT-FOUND-32002", "RES-NOT-FOUND-32602", "RES-NOT-FOUND-NO-EMIT-32002")
+	mcptest.Proves(t, "RES-NOT-FOUND-32002", "RES-NOT-FOUND-32602", "RES-NOT-FOUND-NO-EMIT-32002", "RES-READ-SHAPE")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		read := func(uri string) (*mcp.ReadResourceResult, error) {
 			return sess.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}, nil)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
@@ -32,6 +33,8 @@ func waiting(srv *server.Server) (started chan struct{}, causes chan error) {
 
 func TestCancellation(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CANCEL-RECEIVER-STOP", "CANCEL-RACE", "CANCEL-INVALID-IGNORE", "CANCEL-FORMAT", "STDIO-CANCEL-SILENT",
+		"STDIO-CANCEL-STOP")
 	for _, era := range []string{"", modernMeta} {
 		srv := newServer(t, nil)
 		_, causes := waiting(srv)
@@ -83,6 +86,7 @@ func TestConcurrencyLimit(t *testing.T) {
 
 func TestEndOfInputDrains(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-SHUTDOWN-EOF")
 	synctest.Test(t, func(t *testing.T) {
 		srv := server.New(mcp.Implementation{Name: "test", Version: "1"}, nil)
 		server.AddTool(srv, mcp.Tool{Name: "slow"}, func(context.Context, *server.Call, struct{}) (string, error) {
@@ -171,6 +175,7 @@ func TestReadErrors(t *testing.T) {
 // A handler that ignores its context does not keep its connection alive.
 func TestHandlerThatIgnoresItsContext(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-SHUTDOWN-EOF", "LIFE-SHUTDOWN-NO-MESSAGE")
 	for _, how := range []string{"end of input", "context", "server"} {
 		synctest.Test(t, func(t *testing.T) {
 			srv := server.New(mcp.Implementation{Name: "test", Version: "1"}, &server.Options{Drain: 3 * time.Second})

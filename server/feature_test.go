@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
@@ -27,6 +28,8 @@ func panics(t *testing.T, why string, f func()) {
 
 func TestRegistrationPanics(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-INPUTSCHEMA-OBJECT", "TOOL-NAME-NO-SPECIAL", "JSONS-SCHEMA-VALID", "BASE-SCHEMA-VALID",
+		"BASE-SCHEMA-REF-UNRESOLVED", "JSONS-REF-UNRESOLVED-REJECT", "RES-TEMPLATE-RFC6570")
 	srv := newServer(t, nil)
 	nothing := func(context.Context, *server.Call) (any, error) { return nil, nil }
 	read := func(context.Context, *server.Call, string, map[string]string) (*mcp.ReadResourceResult, error) {
@@ -81,6 +84,7 @@ func addOutput[Out any](srv *server.Server, name string, out Out) {
 
 func TestTypedTools(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-OUTPUTSCHEMA-CONFORM", "TOOL-STRUCTURED-TEXT-MIRROR", "TOOL-OUTPUTSCHEMA-ANY")
 	type text string
 	srv := newServer(t, nil)
 	addOutput(srv, "struct", addOut{1})
@@ -140,6 +144,7 @@ func TestTypedTools(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "PROMPT-UNKNOWN-32602", "TOOL-ERR-MALFORMED-PROTOCOL", "PAGE-INVALID-CURSOR-32602")
 	d := talk(t, newServer(t, nil))
 	tests := []struct{ method, params, want string }{
 		{"tools/call", `"name":5`, "name must be a string"},
@@ -208,6 +213,7 @@ func (bomb) MarshalJSON() ([]byte, error) { panic("boom") }
 
 func TestPanicsAreContained(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "PROMPT-ERR-INTERNAL-32603", "RES-ERR-INTERNAL-32603", "COMPL-ERR-32603")
 	boom := func() { panic("boom") }
 	srv := newServer(t, &server.Options{
 		View: func(_ context.Context, c *server.Call) *server.View {
@@ -331,6 +337,7 @@ func TestSharedResults(t *testing.T) {
 
 func TestPrompts(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "PROMPT-MISSING-ARG-32602", "PROMPT-VALIDATE-ARGS", "PROMPT-LIST-RESPOND")
 	srv := newServer(t, nil)
 	srv.AddPrompt(mcp.Prompt{Name: "p", Arguments: []mcp.PromptArgument{{Name: "a", Required: true}, {Name: "b"}}},
 		func(_ context.Context, _ *server.Call, args map[string]string) (*mcp.GetPromptResult, error) {
@@ -370,6 +377,7 @@ func contents(text string) server.ResourceHandler {
 
 func TestResources(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "RES-LIST-RESPOND", "RES-NOT-FOUND-32002", "RES-NOT-FOUND-32602", "RES-NOT-FOUND-NO-EMIT-32002")
 	srv := newServer(t, nil)
 	srv.AddResourceTemplate(mcp.ResourceTemplate{URITemplate: "a:{id}", Name: "t"}, contents("template "))
 	srv.AddResource(mcp.Resource{URI: "a:exact", Name: "r"}, contents("exact"))
@@ -401,6 +409,7 @@ func TestResources(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "PAGE-STABLE-CURSORS", "PAGE-START-AFTER-CURSOR")
 	srv := server.New(mcp.Implementation{Name: "test", Version: "1"}, &server.Options{PageSize: 10})
 	var tools []server.RawTool
 	for i := range 95 {
@@ -426,68 +435,5 @@ func TestPages(t *testing.T) {
 	}
 	if len(seen) != 95 || seen[30] != "t0295" || seen[94] != "t093" {
 		t.Errorf("saw %d tools: %v", len(seen), seen)
-	}
-}
-
-func TestViews(t *testing.T) {
-	t.Parallel()
-	hidden := &server.View{
-		Tool:     func(t mcp.Tool) bool { return t.Name != "add" },
-		Prompt:   func(p mcp.Prompt) bool { return p.Name != "p" },
-		Template: func(mcp.ResourceTemplate) bool { return false },
-		Resource: func(uri string) bool { return uri != "r:1" },
-	}
-	srv := newServer(t, &server.Options{
-		View: func(_ context.Context, c *server.Call) *server.View {
-			if c.ClientInfo().Name == "guest" {
-				return hidden
-			}
-			return &server.View{} // another for each call
-		},
-		Complete: func(context.Context, *server.Call, *mcp.CompleteParams) (*mcp.Completion, error) {
-			return &mcp.Completion{Values: make([]string, 150)}, nil
-		},
-	})
-	srv.AddPrompt(mcp.Prompt{Name: "p"}, func(context.Context, *server.Call, map[string]string) (*mcp.GetPromptResult, error) { return nil, nil })
-	srv.AddResource(mcp.Resource{URI: "r:1", Name: "r"}, contents(""))
-	srv.AddResourceTemplate(mcp.ResourceTemplate{URITemplate: "t:{id}", Name: "t"}, contents(""))
-	d := talk(t, srv)
-	guest := strings.Replace(modernMeta, `{"io`, `{"io.modelcontextprotocol/clientInfo":{"name":"guest","version":"1"},"io`, 1)
-	tests := []struct{ method, params string }{
-		{"tools/call", `"name":"add","arguments":{"a":1,"b":2}`},
-		{"prompts/get", `"name":"p"`},
-		{"resources/read", `"uri":"r:1"`},
-		{"resources/read", `"uri":"t:1"`},
-		{"completion/complete", `"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}`},
-		{"completion/complete", `"ref":{"type":"ref/resource","uri":"t:{id}"},"argument":{"name":"id","value":""}`},
-		{"completion/complete", `"ref":{"type":"ref/resource","uri":"r:1"},"argument":{"name":"id","value":""}`},
-	}
-	for _, tt := range tests {
-		if m := d.askModern(tt.method, tt.params); m.Error != nil {
-			t.Errorf("%s %s: %v", tt.method, tt.params, m.Error)
-		}
-		code(t, d.ask(tt.method, tt.params+","+guest), jsonrpc.CodeInvalidParams)
-	}
-	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list"} {
-		all, some := d.askModern(method, ""), d.ask(method, guest)
-		for _, name := range []string{`"add"`, `"p"`, `"r"`, `"t"`} {
-			if strings.Contains(string(some.Result), name) {
-				t.Errorf("%s shows %s: %s", method, name, some.Result)
-			}
-		}
-		if len(all.Result) <= len(some.Result) {
-			t.Errorf("%s: %s is not more than %s", method, all.Result, some.Result)
-		}
-	}
-	m := d.askModern("completion/complete", `"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}`)
-	if r := result[mcp.CompleteResult](t, m); len(r.Completion.Values) != 100 || !r.Completion.HasMore {
-		t.Errorf("%d values, more: %v", len(r.Completion.Values), r.Completion.HasMore)
-	}
-	code(t, d.askModern("completion/complete", `"ref":{"type":"x"}`), jsonrpc.CodeInvalidParams)
-	code(t, d.askModern("completion/complete", `"ref":7`), jsonrpc.CodeInvalidParams)
-	d.send(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["r:1","t:1","r:2"]},` + guest + `}}`)
-	d.want(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{}}}`)
-	for range 200 { // views that are not shared do not pile up
-		d.askModern("tools/list", "")
 	}
 }

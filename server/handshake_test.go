@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
@@ -78,6 +79,7 @@ func result[T any](t *testing.T, m jsonrpc.Message) T {
 
 func TestNegotiation(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "VER-SERVER-ECHO", "VER-SERVER-COUNTER", "VER-SERVER-COUNTER-LATEST", "VER-MULTI", "VER-IDENTIFIER-FORMAT")
 	tests := map[string]string{"2026-07-28": "2025-11-25", "2099-01-01": "2025-11-25", "x": "2025-11-25"}
 	for _, r := range revisions {
 		tests[r] = r
@@ -98,6 +100,7 @@ func TestNegotiation(t *testing.T) {
 
 func TestBeforeInitialize(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "LIFE-INIT-FIRST")
 	d := talk(t, newServer(t, nil))
 	result[mcp.EmptyResult](t, d.ask("ping", ""))
 	for _, method := range []string{"tools/list", "server/discover", "logging/setLevel", "nope"} {
@@ -109,6 +112,7 @@ func TestBeforeInitialize(t *testing.T) {
 
 func TestMethodsOfRevisions(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-REMOVED-METHODS-2026", "PING-REMOVED")
 	srv := newServer(t, nil)
 	for _, r := range revisions {
 		d := talk(t, srv)
@@ -125,6 +129,7 @@ func TestMethodsOfRevisions(t *testing.T) {
 
 func TestStatelessMetadata(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-META-MISSING-REJECT", "META-REQ-MISSING-32602", "VER-UNSUPPORTED-ERROR")
 	d := talk(t, newServer(t, nil))
 	const version, capabilities = `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`, `"io.modelcontextprotocol/clientCapabilities":{}`
 	tests := []struct {
@@ -171,6 +176,7 @@ func TestStatelessMetadata(t *testing.T) {
 
 func TestDiscover(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "DISC-IMPLEMENT", "DISC-RESULT-SHAPE", "DISC-CLIENT-OPTIONAL")
 	srv := newServer(t, &server.Options{Capabilities: mcp.ServerCapabilities{Prompts: &mcp.PromptsCapability{}, Tasks: &mcp.TasksCapability{}}})
 	m := talk(t, srv).askModern("server/discover", "")
 	want := `{"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],
@@ -185,6 +191,7 @@ func TestDiscover(t *testing.T) {
 
 func TestMalformedFrames(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-ERR-SAME-ID")
 	d := talk(t, newServer(t, nil))
 	tests := []struct{ frame, id string }{
 		{`nonsense`, ``},
@@ -213,6 +220,7 @@ func TestMalformedFrames(t *testing.T) {
 
 func TestBatches(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-BATCH-RECEIVE", "BASE-BATCH-REMOVED", "STDIO-LINE-BATCH")
 	srv := newServer(t, nil)
 	for _, r := range append([]string{""}, revisions...) {
 		d := talk(t, srv)

@@ -19,6 +19,8 @@ func addTool(srv *server.Server, name string) {
 
 func TestListChangesOfSessions(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-LIST-CHANGED-NOTIFY", "PROMPT-LIST-CHANGED-NOTIFY", "RES-LIST-CHANGED-NOTIFY", "RES-UNSUBSCRIBE-RPC",
+		"RES-SUBSCRIBE-RPC", "RES-UPDATED-ONLY-SUBSCRIBED", "LIFE-SERVER-PRE-INIT", "SCH-EMPTY-RESULT")
 	srv := newServer(t, nil)
 	d := talk(t, srv)
 	addTool(srv, "early") // nobody is told before the handshake has ended
@@ -116,7 +118,8 @@ func TestSubscriberWhoseSinkFails(t *testing.T) {
 
 func TestListen(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "SUB-ACK-FIRST", "SUB-ID-TAG", "SUB-GRACEFUL-RESULT", "CANCEL-SERVER-SUBSCRIPTION")
+	mcptest.Proves(t, "SUB-ACK-FIRST", "SUB-ID-TAG", "SUB-GRACEFUL-RESULT", "CANCEL-SERVER-SUBSCRIPTION",
+		"TOOL-LIST-CHANGED-NOTIFY-LISTEN", "RES-UPDATED-ONLY-OPTED-IN", "RES-UPDATED-SUBSCRIPTION-ID")
 	srv := newServer(t, nil)
 	srv.AddResource(mcp.Resource{URI: "a:b", Name: "n"}, contents(""))
 	d := talk(t, srv)
@@ -147,6 +150,7 @@ func TestListen(t *testing.T) {
 // What a handler sends after it has returned is dropped.
 func TestProgressAfterTheResult(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "PROG-STOP")
 	srv := newServer(t, nil)
 	var late *server.Call
 	server.AddTool(srv, mcp.Tool{Name: "late"}, func(_ context.Context, c *server.Call, _ struct{}) (string, error) {

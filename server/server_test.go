@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
@@ -100,6 +101,8 @@ const stamp = `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","ver
 
 func TestBothErasOnOneConnection(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "VER-DUAL-SERVER", "VER-DUAL-SERVER-SELECT", "VER-DUAL-CONCURRENT", "LIFE-INIT-RESULT", "VER-INLINE",
+		"SCH-EMPTY-RESULT")
 	d := talk(t, newServer(t, nil))
 	d.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	d.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"\"tools/list\" came before initialize, and its _meta names no revision"}}`)
@@ -120,6 +123,8 @@ func TestBothErasOnOneConnection(t *testing.T) {
 
 func TestToolFailures(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-ERR-MALFORMED-PROTOCOL", "TOOL-ERR-EXECUTION-ISERROR", "TOOL-UNKNOWN-32602",
+		"TOOL-ERR-INPUT-VALIDATION-ISERROR", "TOOL-SEC-VALIDATE-INPUT")
 	d := talk(t, newServer(t, nil))
 	call := func(params, want string) {
 		t.Helper()
@@ -138,6 +143,7 @@ func TestToolFailures(t *testing.T) {
 
 func TestProgressComesBeforeTheResult(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "PROG-NOTIFY", "PROG-INCREASING")
 	d := talk(t, newServer(t, nil))
 	meta := `"_meta":{"progressToken":7,` + modernMeta[len(`"_meta":{`):]
 	d.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count",` + meta + `}}`)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -35,6 +36,7 @@ func (b *buffer) String() string {
 
 func TestCommand(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-LAUNCH", "STDIO-CLIENT-SUPPORT")
 	rt := open(t, self("echo"), nil)
 	for i := range int64(10) {
 		if _, err := rt.RoundTrip(t.Context(), request(i, []string{strings.Repeat("x", 10_000*int(i))})); err != nil {
@@ -51,6 +53,7 @@ func TestCommand(t *testing.T) {
 
 func TestStdioKeepsStrayOutputAway(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-STDOUT-CLEAN", "STDIO-STDERR-LOG", "STDIO-STDERR-NOT-ERROR")
 	var stderr buffer
 	c := self("prints")
 	c.Stderr = &stderr
@@ -96,6 +99,7 @@ func TestStdioLife(t *testing.T) {
 
 func TestCommandExit(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-SHUTDOWN-SERVER", "STDIO-STDERR-HANDLE")
 	rt := open(t, self("exit"), nil)
 	_, err := rt.RoundTrip(t.Context(), request(1, nil))
 	<-rt.Done()
@@ -136,6 +140,7 @@ func TestCommandStartError(t *testing.T) {
 
 func TestCommandStubborn(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-SHUTDOWN-SIGNALS", "STDIO-SHUTDOWN-PORTABLE")
 	ready := make(notes, 1)
 	rt := open(t, self("stubborn"), ready)
 	<-ready

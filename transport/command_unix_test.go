@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -63,6 +64,7 @@ func allGone(t *testing.T, all []int) {
 
 func TestCommandEndsTree(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-SHUTDOWN-SIGNALS", "STDIO-SHUTDOWN-PORTABLE")
 	const ignore = `trap "" TERM HUP INT; `
 	tests := map[string]struct {
 		script string
@@ -121,6 +123,7 @@ func TestCommandHeldPipes(t *testing.T) {
 
 func TestCommandStderr(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-STDERR-HANDLE")
 	var stderr buffer
 	c := shell(`i=0; while [ $i -lt 2000 ]; do echo "line $i" >&2; i=$((i+1)); done; kill -9 $$`)
 	c.Stderr = &stderr

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -43,6 +44,7 @@ func readAll(c transport.Conn) (frames []string, err error) {
 
 func TestLinesRead(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-FRAMING-REUSE")
 	long := strings.Repeat("x", 100_000)
 	tests := []struct {
 		name, input string
@@ -244,6 +246,7 @@ func linesOrder(t *testing.T) {
 
 func TestLinesRefusesNewline(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "STDIO-NEWLINE-DELIMITED")
 	var out bytes.Buffer
 	c := transport.Lines(io.NopCloser(strings.NewReader("")), nopWriter{&out}, nil)
 	if err := c.Write([]byte("{\n}")); err == nil || out.Len() > 0 {

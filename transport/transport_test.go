@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -85,6 +86,7 @@ func TestDuplexRoundTrip(t *testing.T) {
 
 func TestDuplexCancel(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CANCEL-LATE-RESPONSE", "CANCEL-RACE")
 	synctest.Test(t, func(t *testing.T) {
 		client, server := transport.Pipe()
 		rec := new(recorder)
@@ -155,6 +157,7 @@ func TestDuplexLost(t *testing.T) {
 
 func TestDuplexReceive(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "BASE-BATCH-RECEIVE", "STDIO-LINE-BATCH")
 	synctest.Test(t, func(t *testing.T) {
 		client, server := transport.Pipe()
 		rec := new(recorder)

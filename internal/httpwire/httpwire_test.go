@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ferrymcp/ferry/internal/httpwire"
+	"github.com/ferrymcp/ferry/mcptest"
 )
 
 func TestHeaderNamesAreCanonical(t *testing.T) {
@@ -30,7 +31,7 @@ func TestHeaderNamesAreCanonical(t *testing.T) {
 	}
 }
 
-func TestValidSessionID(t *testing.T) { // HTTP-SESSION-ASCII
+func TestValidSessionID(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]bool{
 		"": false, "abc-123": true, "!~": true, "a b": false, "a\x7f": false, "é": false, "a\n": false,
@@ -41,7 +42,7 @@ func TestValidSessionID(t *testing.T) { // HTTP-SESSION-ASCII
 	}
 }
 
-func TestValidToken(t *testing.T) { // HTTP-XMCP-TOKEN
+func TestValidToken(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
 		"": false, "Region": true, "a-b_c.9": true, "!#$%&'*+-.^_`|~": true, "a b": false, "a:": false, "a\r": false, "ü": false,
@@ -52,8 +53,9 @@ func TestValidToken(t *testing.T) { // HTTP-XMCP-TOKEN
 	}
 }
 
-func TestEncodeValue(t *testing.T) { // HTTP-ENC-BASE64, HTTP-ENC-SENTINEL-ESCAPE
+func TestEncodeValue(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-ENC-BASE64", "HTTP-ENC-SENTINEL-ESCAPE", "HTTP-ENC-MARKERS")
 	for value, want := range map[string]string{
 		"us-west1":                     "us-west1",
 		"":                             "",
@@ -77,8 +79,9 @@ func TestEncodeValue(t *testing.T) { // HTTP-ENC-BASE64, HTTP-ENC-SENTINEL-ESCAP
 	}
 }
 
-func TestDecodeValue(t *testing.T) { // HTTP-ENC-MARKERS, HTTP-PARAM-INVALID-CHARS
+func TestDecodeValue(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-ENC-MARKERS")
 	tests := []struct {
 		value, want string
 		err         error

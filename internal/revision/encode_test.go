@@ -11,6 +11,7 @@ import (
 	"github.com/ferrymcp/ferry/internal/revision"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 )
 
 const (
@@ -75,6 +76,7 @@ var icons = []mcp.Icon{{Src: "https://example.com/i.png"}}
 
 func TestEncodeInitialize(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SCH-IMPLEMENTATION", "LIFE-CAP-COMPLETIONS")
 	full := `{"protocolVersion":"v","serverInfo":{"name":"n","version":"1","title":"T","description":"D",
 		"icons":[{"src":"https://example.com/i.png"}],"websiteUrl":"https://example.com"},
 		"capabilities":{"completions":{},"tasks":{},"logging":{}}}`
@@ -109,6 +111,8 @@ func TestEncodeDiscover(t *testing.T) {
 
 func TestEncodeTools(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-OUTPUTSCHEMA-ROOT-OBJECT", "TOOL-INPUTSCHEMA-PROPERTY-OBJECTS", "TOOL-INPUTSCHEMA-OBJECT",
+		"META-PLACES-2024", "META-PLACES-2025-06")
 	full := `{"name":"t","title":"T","inputSchema":{"type":"object","properties":{"a":true,"b":false,"c":{"type":"string"}}},
 		"outputSchema":{"type":"object","properties":{"x":true}},"annotations":{"readOnlyHint":true},
 		"icons":[{"src":"https://example.com/i.png"}],"_meta":{"k":1}`
@@ -162,6 +166,7 @@ func TestEncodePrompts(t *testing.T) {
 
 func TestEncodeResources(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "META-PLACES-2024", "META-PLACES-2025-06", "SCH-ANNOTATIONS-LASTMODIFIED")
 	dated := func() *mcp.Annotations { return &mcp.Annotations{Priority: mcp.Ptr(0.0), LastModified: "2026-01-01"} }
 	old := `{"resources":[{"uri":"a:b","name":"Title","annotations":{"priority":0}},{"uri":"a:c","name":"c"}]}`
 	new3 := `{"resources":[{"uri":"a:b","name":"n","title":"Title","_meta":{"k":1},"annotations":{"priority":0,"lastModified":"2026-01-01"}},{"uri":"a:c","name":"c"}]}`
@@ -198,6 +203,9 @@ func TestEncodeResources(t *testing.T) {
 
 func TestEncodeContent(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-RESULT-BLOCKS-2024", "TOOL-RESULT-BLOCKS-2025-03", "TOOL-RESULT-BLOCKS-2025-06", "PROMPT-BLOCKS-2024",
+		"PROMPT-BLOCKS-2025-03", "PROMPT-BLOCKS-2025-06", "PROMPT-MSG-SINGLE-BLOCK", "META-PLACES-2024",
+		"META-PLACES-2025-06")
 	meta := func() mcp.Meta { return mcp.Meta{"k": json.RawMessage("1")} }
 	dated := func() *mcp.Annotations {
 		return &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, LastModified: "2026-01-01"}
@@ -279,6 +287,7 @@ func TestEncodeContent(t *testing.T) {
 
 func TestEncodeStructuredContent(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-STRUCTURED-OBJECT-ONLY")
 	none, some := `{"content":[]}`, func(v string) string { return `{"content":[],"structuredContent":` + v + `}` }
 	tests := map[string]map[string]string{
 		``:          same(none, nil),
@@ -301,6 +310,7 @@ func TestEncodeStructuredContent(t *testing.T) {
 // Nil slices are empty arrays for everybody.
 func TestEncodeNilSlices(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "TOOL-RESULT-CONTENT-REQUIRED", "PROMPT-GET-RESULT")
 	encodes(t, func() *mcp.ListToolsResult { return &mcp.ListToolsResult{} }, same(`{"tools":[]}`, nil))
 	encodes(t, func() *mcp.ListPromptsResult { return &mcp.ListPromptsResult{} }, same(`{"prompts":[]}`, nil))
 	encodes(t, func() *mcp.ListResourcesResult { return &mcp.ListResourcesResult{} }, same(`{"resources":[]}`, nil))

@@ -78,6 +78,9 @@ func (b *builder) add(v any, place, base string, depth int) (int, error) {
 	b.byPlace[place] = i
 	b.graph.nodes = append(b.graph.nodes, node{place: place, weight: 1})
 	b.objects = append(b.objects, m)
+	if err := dialect(m, place); err != nil {
+		return 0, err
+	}
 	base = b.identify(m, place, base, i)
 	b.bases = append(b.bases, base)
 	if !isObject {
@@ -89,6 +92,22 @@ func (b *builder) add(v any, place, base string, depth int) (int, error) {
 	}
 	b.graph.nodes[i] = n
 	return i, nil
+}
+
+// dialects are the ones that can be named by $schema, without scheme and host.
+var dialects = []string{
+	"schema", "draft/2020-12/schema", "draft/2019-09/schema", "draft-07/schema", "draft-06/schema", "draft-04/schema",
+}
+
+// dialect refuses a schema that is written for a dialect we do not know: it may
+// mean anything.
+func dialect(m map[string]any, place string) error {
+	name, ok := m["$schema"].(string)
+	if !ok || slices.Contains(dialects, published(strings.TrimSuffix(name, "#"))) {
+		return nil
+	}
+	return fmt.Errorf("dialect %s of the schema at %s is not supported: use JSON Schema 2020-12, 2019-09 or draft 7, 6 or 4",
+		shorten(name), shorten(place))
 }
 
 // identify records what references may name this schema and returns its base.
@@ -260,8 +279,18 @@ func (b *builder) metaschema() int {
 }
 
 func isMetaschema(abs string) bool {
+	rest := published(abs)
+	return rest == "schema" || strings.HasPrefix(rest, "draft")
+}
+
+// published returns what follows the host in an address of the publisher of
+// JSON Schema, and nothing for other addresses.
+func published(abs string) string {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(abs, "http://"), "https://"), "json-schema.org/")
-	return ok && (rest == "schema" || strings.HasPrefix(rest, "draft"))
+	if !ok {
+		return ""
+	}
+	return rest
 }
 
 // resolve splits a reference into the absolute URI and the decoded fragment.

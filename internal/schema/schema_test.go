@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/internal/schema"
+	"github.com/ferrymcp/ferry/mcptest"
 )
 
 func compile(t testing.TB, raw string) *schema.Schema {
@@ -23,6 +24,8 @@ func compile(t testing.TB, raw string) *schema.Schema {
 
 func TestHostileSchemas(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "JSONS-BOUNDS", "BASE-SCHEMA-COMPLEXITY-BOUNDS", "JSONS-NO-NETWORK-REF", "BASE-SCHEMA-REF-NO-NETWORK",
+		"JSONS-REF-UNRESOLVED-REJECT", "BASE-SCHEMA-REF-UNRESOLVED", "JSONS-UNSUPPORTED-DIALECT", "BASE-SCHEMA-UNSUPPORTED-DIALECT")
 	doubling := func(levels int) string {
 		var b strings.Builder
 		b.WriteString(`{"$ref":"#/$defs/l0","$defs":{`)
@@ -53,8 +56,9 @@ func TestHostileSchemas(t *testing.T) {
 		{"file ref", `{"$ref":"file:///etc/passwd"}`, "not fetched"},
 		{"relative file ref", `{"$ref":"other.json"}`, "not fetched"},
 		{"dynamic network ref", `{"$dynamicRef":"https://example.com/x#y"}`, "not fetched"},
-		{"network metaschema", `{"$schema":"https://example.com/meta"}`, "not fetched"},
-		{"file metaschema", `{"$schema":"file:///etc/passwd"}`, "not fetched"},
+		{"network metaschema", `{"$schema":"https://example.com/meta"}`, "dialect https://example.com/meta of the schema at the root is not supported"},
+		{"file metaschema", `{"$schema":"file:///etc/passwd"}`, "is not supported: use JSON Schema 2020-12"},
+		{"unknown dialect of the publisher", `{"$schema":"https://json-schema.org/draft/2044-01/schema"}`, "is not supported"},
 		{"missing anchor", `{"$ref":"#nope"}`, "no anchor"},
 		{"missing place", `{"$ref":"#/$defs/nope"}`, "nothing at"},
 		{"place in a list", `{"$ref":"#/allOf/7","allOf":[{}]}`, "nothing at"},
@@ -92,6 +96,7 @@ func TestHostileSchemas(t *testing.T) {
 // Schemas that are allowed, with values made to be expensive.
 func TestHostileValues(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "JSONS-BOUNDS", "BASE-SCHEMA-COMPLEXITY-BOUNDS")
 	deep := func(n int) string { return strings.Repeat(`{"x":`, n) + `1` + strings.Repeat(`}`, n) }
 	fork := `{"$defs":{"a":{"allOf":[{"properties":{"x":{"$ref":"#/$defs/a"}}},{"properties":{"x":{"$ref":"#/$defs/a"}}}]}},"$ref":"#/$defs/a"}`
 	// Arrays whose elements run together to the same bytes in a careless hash.
@@ -141,6 +146,8 @@ func TestHostileValues(t *testing.T) {
 
 func TestAllowedSchemas(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "JSONS-DEFAULT-2020-12", "BASE-SCHEMA-DEFAULT-2020-12", "JSONS-VALIDATE-BY-DIALECT",
+		"BASE-SCHEMA-VALIDATE-DIALECT", "JSONS-EXPLICIT-DIALECT", "TOOL-INPUTSCHEMA-ANY-KEYWORD")
 	tests := []struct{ name, schema, good, bad string }{
 		{"boolean", `true`, `1`, ``},
 		{"false", `false`, ``, `1`},
