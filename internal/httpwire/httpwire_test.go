@@ -252,6 +252,7 @@ var readerTests = []struct {
 	{"retry", "retry: 20\ndata: x\n\nretry: 1x\ndata: y\n\nretry: 99999999999999999999\n\n", []httpwire.Event{{Retry: 20 * time.Millisecond, Data: []byte("x")}, {Data: []byte("y")}}, io.EOF, ""},
 	{"other names", "event: endpoint\ndata: /x\n\nevent: ping\nfoo: bar\ndata: y\n\n", []httpwire.Event{{Name: "endpoint", Data: []byte("/x")}, {Name: "ping", Data: []byte("y")}}, io.EOF, ""},
 	{"event ends early", "data: x\n\ndata: y\n", []httpwire.Event{{Data: []byte("x")}}, io.ErrUnexpectedEOF, ""},
+	{"id of an event that ends early", "id: 1\ndata: x\n\nid: 2\ndata: y\n", []httpwire.Event{{ID: "1", Data: []byte("x")}}, io.ErrUnexpectedEOF, "1"},
 	{"line ends early", "data: x\n\ndata: y", []httpwire.Event{{Data: []byte("x")}}, io.ErrUnexpectedEOF, ""},
 }
 

@@ -30,6 +30,7 @@ type Reader struct {
 	line    []byte // a line that did not come in one piece
 	event   Event  // the event being read
 	hasData bool
+	nextID  string // what lastID will be when the event is complete
 	lastID  string
 	retry   time.Duration
 }
@@ -50,7 +51,8 @@ func (r *Reader) Reset(in io.Reader) {
 }
 
 // LastID returns the id that was received last, with which a client asks the
-// server to go on after it. It may come without an event.
+// server to go on after it. It may come without an event. That of an event
+// whose end has not come does not count.
 func (r *Reader) LastID() string { return r.lastID }
 
 // Retry returns the time the server last asked to wait before reconnecting;
@@ -74,7 +76,7 @@ func (r *Reader) Next() (Event, error) {
 		}
 		r.reuseLine()
 		event, ok := r.event, r.hasData
-		r.event, r.hasData = Event{}, false
+		r.event, r.hasData, r.lastID = Event{}, false, r.nextID
 		if ok {
 			return event, nil
 		}
@@ -158,7 +160,7 @@ func (r *Reader) field(line []byte) {
 	case "id":
 		if bytes.IndexByte(value, 0) < 0 {
 			r.event.ID = string(value)
-			r.lastID = r.event.ID
+			r.nextID = r.event.ID
 		}
 	case "retry":
 		if d, ok := milliseconds(value); ok {
