@@ -19,12 +19,19 @@
 //	exchange    one JSON answer, or events from the first   exchange.go
 //	            message that comes before the response on
 //
-// All of it runs in the goroutine of net/http. GET opens the standing stream of
-// a session (stream.go), DELETE ends it.
+// All of it runs in the goroutine of net/http, but for requests that may outlive
+// their connection (errand.go). GET opens the standing stream of a session
+// (stream.go) or resumes a stream, DELETE ends the session.
 //
 // # Disconnecting
 //
 // A client of a stateless revision that closes its connection has cancelled
 // the request. A client with a session has not: its request runs on until it
 // is done, cancelled by notifications/cancelled, or the session ends.
+//
+// What such a client misses is kept in Options.Log for a while (replay.go). Its
+// events have ids, and GET with Last-Event-ID brings those that came later on
+// the same stream, then those that are still to come, the response included. An
+// id that is not known is refused with status 400, one after which something is
+// not kept any more with 410.
 package httpserver

@@ -32,11 +32,13 @@ type exchange struct {
 	keepsGoing bool
 	sess       *session // to be released
 	limited    bool     // counted as a request without a session
+	errand     errand
 
 	mu sync.Mutex // guards the writer until the answer is complete
 	web.Writer
 	watched   bool // the timer runs
 	streaming bool
+	track     *track // the stream, if it can be resumed
 	finished  bool
 	failed    error // the first error of writing
 }
@@ -96,7 +98,7 @@ func (x *exchange) quiet() {
 	if x.finished || x.failed != nil {
 		return
 	}
-	if x.openLocked() == nil {
+	if x.openLocked(x.h.opts.RetryAfter) == nil && (x.track == nil || x.track.isMine()) {
 		_ = x.checkLocked(x.Comment())
 	}
 	x.rewindLocked()
@@ -110,9 +112,9 @@ func (x *exchange) related(frame []byte) error {
 	if x.finished || !x.events {
 		return nil
 	}
-	err := x.openLocked()
-	if err == nil {
-		err = x.checkLocked(x.Event(frame))
+	err := x.openLocked(x.h.opts.RetryAfter)
+	if x.track != nil || err == nil {
+		err = x.eventLocked(frame, false)
 	}
 	x.rewindLocked()
 	if x.keepsGoing {
@@ -121,13 +123,37 @@ func (x *exchange) related(frame []byte) error {
 	return err
 }
 
-// openLocked turns the answer into a stream, if it is none.
-func (x *exchange) openLocked() error {
+// openLocked turns the answer into a stream, if it is none. A client that
+// resumes it is asked to wait for retry.
+func (x *exchange) openLocked(retry time.Duration) error {
 	if x.streaming || x.failed != nil {
 		return x.failed
 	}
 	x.streaming = true
-	return x.checkLocked(x.Open())
+	if err := x.checkLocked(x.Open()); err != nil || x.sess == nil {
+		return err
+	}
+	x.track = x.sess.replay.openRequest()
+	if priming, ok := x.track.prime(retry); ok {
+		return x.checkLocked(x.EventAs(priming, nil))
+	}
+	return nil
+}
+
+// eventLocked sends a message. What can be asked for again is kept before it is
+// sent, and all that is done when the client has gone or reads elsewhere.
+func (x *exchange) eventLocked(frame []byte, last bool) error {
+	if x.track == nil {
+		return x.checkLocked(x.Event(frame))
+	}
+	seq, mine := x.track.add(frame)
+	if last {
+		x.track.end()
+	}
+	if x.failed != nil || !mine {
+		return x.failed
+	}
+	return x.checkLocked(x.EventAs(httpwire.Event{ID: x.track.id(seq)}, frame))
 }
 
 // checkLocked remembers that the client cannot be reached, which for a
@@ -162,6 +188,8 @@ func (x *exchange) conclude(response *server.Response) {
 	switch {
 	case response == nil && streaming:
 		return // the end of the stream is all there is to say
+	case x.errand.left && !streaming:
+		return // nobody can come back for it
 	case response == nil:
 		x.W.WriteHeader(http.StatusAccepted)
 		return
@@ -184,11 +212,16 @@ func (x *exchange) conclude(response *server.Response) {
 func (x *exchange) lastEvents(buf *bytes.Buffer, responses ...*server.Response) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.openLocked() != nil {
+	if x.openLocked(x.h.opts.RetryAfter) != nil && x.track == nil {
 		return
 	}
-	for _, response := range responses {
+	for i, response := range responses {
 		buf.Reset()
+		if x.track != nil {
+			response.Write(buf)
+			_ = x.eventLocked(buf.Bytes(), i == len(responses)-1) // what cannot be sent is kept
+			continue
+		}
 		httpwire.BeginEvent(buf, httpwire.Event{})
 		response.Write(buf)
 		if x.checkLocked(x.EndEvent(buf)) != nil {
@@ -217,10 +250,12 @@ func (x *exchange) refuse(status int, id jsonrpc.ID, e *jsonrpc.Error) {
 	web.Refuse(x.W, status, id, e)
 }
 
-// recycle ends the exchange, whatever became of it, and makes it ready for
-// another request.
-func (x *exchange) recycle() {
+// settle ends the exchange, whatever became of it.
+func (x *exchange) settle() {
 	x.finish()
+	if x.track != nil {
+		x.track.end()
+	}
 	x.h.end(&x.flight)
 	if x.sess != nil {
 		x.h.sessions.release(x.sess)
@@ -228,10 +263,19 @@ func (x *exchange) recycle() {
 	if x.limited {
 		x.h.sessions.leave()
 	}
+}
+
+// recycle settles the exchange, unless its request goes on, and makes it ready
+// for another request.
+func (x *exchange) recycle() {
+	if x.errand.left {
+		return
+	}
+	x.settle()
 	x.Finish()
 	if x.watched || x.streaming {
 		return // the timer has fired, or may have: its function may still come
 	}
-	*x = exchange{h: x.h, sink: x.sink, timer: x.timer}
+	*x = exchange{h: x.h, sink: x.sink, timer: x.timer, errand: errand{run: x.errand.run, parted: x.errand.parted}}
 	x.h.exchanges.Put(x)
 }

@@ -197,6 +197,8 @@ type stream struct {
 	res    *http.Response
 	lines  *bufio.Scanner
 	cancel context.CancelFunc
+	id     string // the last one
+	retry  string // the last one
 }
 
 func (e *endpoint) open(method, header, body string) *stream {
@@ -212,14 +214,21 @@ func (e *endpoint) open(method, header, body string) *stream {
 		raw, _ := io.ReadAll(res.Body)
 		e.t.Fatalf("%s %s: %d %s %s", method, body, res.StatusCode, got, raw)
 	}
-	return &stream{e.t, res, bufio.NewScanner(res.Body), cancel}
+	return &stream{t: e.t, res: res, lines: bufio.NewScanner(res.Body), cancel: cancel}
 }
 
-// line returns the next line that is not empty, "" at the end of the stream.
+// line returns the next comment or message, "" at the end of the stream.
 func (s *stream) line() string {
 	s.t.Helper()
 	for s.lines.Scan() {
-		if s.lines.Text() != "" {
+		name, value, _ := strings.Cut(s.lines.Text(), ": ")
+		switch {
+		case name == "id":
+			s.id = value
+		case name == "retry":
+			s.retry = value
+		case name == "" && value == "", name == "data" && value == "":
+		default:
 			return s.lines.Text()
 		}
 	}

@@ -47,7 +47,15 @@ func (x *exchange) serve(ctx context.Context, caller *server.Session, rq *server
 		return
 	}
 	x.watch()
-	response := caller.Serve(ctx, rq, x.sink)
+	if x.events && x.sess != nil && x.sess.polled() {
+		x.serveApart(ctx, caller, rq)
+		return
+	}
+	x.respond(rq, caller.Serve(ctx, rq, x.sink))
+}
+
+// respond sends the response to a request of a session.
+func (x *exchange) respond(rq *server.Request, response *server.Response) {
 	if response != nil && response.Refused && x.sess != nil && x.sess.ended() {
 		x.refuse(http.StatusNotFound, rq.ID, errNoSession) // it ended between being found and being used
 		return
@@ -77,6 +85,7 @@ func (x *exchange) initialize(rq *server.Request, wrong error) {
 		x.conclude(response)
 		return
 	}
+	s.keep(newReplay(ctx, s, &x.h.opts))
 	if !x.h.sessions.add(s) {
 		s.end()
 		x.refuse(http.StatusServiceUnavailable, rq.ID, errFull)

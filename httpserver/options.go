@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/httpserver/internal/web"
+	"github.com/ferrymcp/ferry/state"
+	"github.com/ferrymcp/ferry/state/memory"
 )
 
 // Options configures a [Handler]. The zero value and nil give safe defaults.
@@ -47,6 +49,16 @@ type Options struct {
 	// request stands for itself, there are no streams to open, and nothing is
 	// kept between requests. It suits several instances behind one address.
 	Stateless bool
+	// Log keeps what was sent on the event streams of sessions, so that clients
+	// that have lost a connection get the rest; nil means the memory of the
+	// process, with the bounds of memory.LogOptions. A client that asks for what
+	// is not kept any more is told so (status 410).
+	Log state.Log
+	// NoReplay turns that off: events have no ids and streams cannot be resumed.
+	NoReplay bool
+	// RetryAfter is how long clients are asked to wait before they resume a
+	// stream that has ended; 0 means 1 s.
+	RetryAfter time.Duration
 	// Principal, when set, tells who sent a request. A session can only be
 	// used by the principal that opened it. An error refuses the request with
 	// status 401; one that is an http.Handler writes the refusal itself.
@@ -68,6 +80,10 @@ func (o *Options) withDefaults() Options {
 	web.OrDefault(&full.MaxConcurrent, web.MaxConcurrent)
 	web.OrDefault(&full.Keepalive, web.Keepalive)
 	web.OrDefault(&full.WriteTimeout, web.WriteTimeout)
+	web.OrDefault(&full.RetryAfter, time.Second)
+	if full.Log == nil && !full.NoReplay {
+		full.Log = memory.NewLog(nil)
+	}
 	if full.Logger == nil {
 		full.Logger = slog.New(slog.DiscardHandler)
 	}

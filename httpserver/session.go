@@ -29,21 +29,39 @@ type session struct {
 	opened bool          // something came after initialize
 	place  *list.Element // in one of the table's lists; nil while busy
 
-	poke chan struct{} // has a token when there is something for the stream
+	// Set when initialize has settled the revision; nil when events are not kept.
+	replay   *replay
+	standing *track // the stream that belongs to no request
 
 	mu      sync.Mutex
 	room    sync.Cond // told when the backlog shrinks or nobody empties it any more
 	stream  *stream   // the open standing stream
-	backlog [][]byte  // what the stream has not taken
+	backlog []message // what the stream has not taken
 	over    bool
 }
 
+// A message waits for the standing stream.
+type message struct {
+	frame []byte
+	seq   uint64 // its number in the stream; 0 before it was taken for the first time
+}
+
 func newSession(srv *server.Server, principal string) *session {
-	s := &session{id: rand.Text(), principal: principal, done: make(chan struct{}), poke: make(chan struct{}, 1)}
+	s := &session{id: rand.Text(), principal: principal, done: make(chan struct{})}
 	s.room.L = &s.mu
 	s.core = srv.NewSession(s.deliver)
 	return s
 }
+
+// keep tells where the events of the session are kept. It is called before the
+// session is used.
+func (s *session) keep(r *replay) {
+	s.replay = r
+	s.standing = r.open()
+}
+
+// polled reports whether the session's streams can be let go of.
+func (s *session) polled() bool { return s.replay != nil && s.replay.polled }
 
 // end ends the session, its requests and its stream. It may be called again.
 func (s *session) end() {
@@ -57,6 +75,7 @@ func (s *session) end() {
 	}
 	close(s.done)
 	s.core.Close()
+	s.replay.close()
 }
 
 func (s *session) ended() bool {
@@ -79,8 +98,8 @@ func (s *session) deliver(frame []byte) error {
 		if len(s.backlog) >= maxBacklog {
 			s.backlog = append(s.backlog[:0], s.backlog[1:]...)
 		}
-		s.backlog = append(s.backlog, frame)
-		s.pokeLocked()
+		s.backlog = append(s.backlog, message{frame: frame})
+		s.stream.wake()
 	}
 	return nil
 }
@@ -88,14 +107,7 @@ func (s *session) deliver(frame []byte) error {
 // keptLocked reports whether the message waits already: that something has
 // changed twice says no more than once.
 func (s *session) keptLocked(frame []byte) bool {
-	return slices.ContainsFunc(s.backlog, func(kept []byte) bool { return bytes.Equal(kept, frame) })
-}
-
-func (s *session) pokeLocked() {
-	select {
-	case s.poke <- struct{}{}:
-	default:
-	}
+	return slices.ContainsFunc(s.backlog, func(kept message) bool { return bytes.Equal(kept.frame, frame) })
 }
 
 // attach makes st the session's stream and ends the one before: a client that
@@ -107,7 +119,10 @@ func (s *session) attach(st *stream) {
 		close(s.stream.replaced)
 	}
 	s.stream = st
-	s.pokeLocked()
+	if st.resumed {
+		s.backlog = slices.DeleteFunc(s.backlog, message.replayed)
+	}
+	st.wake()
 }
 
 // detach ends what attach began.
@@ -120,28 +135,37 @@ func (s *session) detach(st *stream) {
 	s.room.Broadcast()
 }
 
-// next takes the oldest message for st, nil when there is none.
-func (s *session) next(st *stream) []byte {
+// replayed reports whether a stream that is resumed has the message from the
+// log.
+func (m message) replayed() bool { return m.seq != 0 }
+
+// next takes the oldest message for st; false when there is none.
+func (s *session) next(st *stream) (message, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.backlog) == 0 || s.stream != st {
-		return nil
+		return message{}, false
 	}
-	frame := s.backlog[0]
+	m := s.backlog[0]
 	s.backlog = s.backlog[1:]
 	if len(s.backlog) == 0 {
 		s.backlog = nil // an idle session keeps nothing
 	}
 	s.room.Broadcast()
-	return frame
+	if m.seq == 0 && s.standing != nil {
+		// With the lock held: a stream that takes over now must find it there.
+		m.seq, _ = s.standing.add(m.frame)
+	}
+	return m, true
 }
 
-// putBack keeps a message that could not be sent for the stream to come.
-func (s *session) putBack(frame []byte) {
+// putBack keeps a message that could not be sent on st for the stream to come.
+func (s *session) putBack(st *stream, m message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.over {
-		s.backlog = append([][]byte{frame}, s.backlog...)
-		s.pokeLocked()
+	if s.over || s.stream != st && s.stream != nil && s.stream.resumed && m.replayed() {
+		return
 	}
+	s.backlog = append([]message{m}, s.backlog...)
+	s.stream.wake()
 }

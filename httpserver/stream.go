@@ -1,22 +1,30 @@
 package httpserver
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/ferrymcp/ferry/httpserver/internal/web"
 	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/state"
 )
 
-// A stream is the standing stream of a session: the answer to a GET. It owns
-// no goroutine but that of its request.
+// A stream is the answer to a GET: the standing stream of a session, or the rest
+// of a stream that was broken off. It owns no goroutine but that of its request.
 type stream struct {
 	web.Writer
-	replaced chan struct{} // closed when the client has opened another one
+	session   *session
+	rest      *rest // what is to be replayed; nil for a stream that begins
+	resumed   bool
+	keepalive time.Duration
+	poke      chan struct{} // has a token when there is something to send
+	replaced  chan struct{} // closed when the client reads elsewhere, or shall come back
+	retry     time.Duration // after which time; set before
 }
 
-// get opens the standing stream of a session.
+// get opens the standing stream of a session, or resumes a stream.
 func (h *Handler) get(w http.ResponseWriter, r *http.Request, principal string) {
 	s := h.sessionOf(w, r, principal)
 	if s == nil {
@@ -27,6 +35,10 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, principal string) 
 		web.Refuse(w, http.StatusNotAcceptable, jsonrpc.ID{}, invalid("the Accept header must allow %s", httpwire.TypeSSE))
 		return
 	}
+	st := &stream{session: s, keepalive: h.opts.Keepalive, poke: make(chan struct{}, 1), replaced: make(chan struct{})}
+	if id := header(r, httpwire.HeaderLastEventID); id != "" && !h.resume(w, st, id) {
+		return
+	}
 	var f flight
 	ctx, ok := h.begin(r.Context(), &f, true)
 	if !ok {
@@ -34,25 +46,94 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, principal string) 
 		return
 	}
 	defer h.end(&f)
-	st := &stream{replaced: make(chan struct{})}
 	st.Reset(w, r, h.opts.WriteTimeout)
 	defer st.Finish()
 	if st.Open() != nil {
 		return
 	}
-	s.attach(st)
-	defer s.detach(st)
-	st.run(ctx.Done(), s, h.opts.Keepalive)
+	if st.resumed && st.rest.track != s.standing {
+		st.follow(ctx.Done())
+		return
+	}
+	st.stand(ctx.Done(), h.opts.RetryAfter)
 }
 
-// run sends what comes until the stream ends.
-func (st *stream) run(done <-chan struct{}, s *session, keepalive time.Duration) {
-	quiet := time.NewTimer(keepalive)
+// resume finds what came after the event with the given id, or refuses the
+// request. Nothing is left out without a word.
+func (h *Handler) resume(w http.ResponseWriter, st *stream, id string) bool {
+	rest, err := st.session.replay.after(id, st.session.standing)
+	switch {
+	case err == nil:
+		st.rest, st.resumed = rest, true
+		return true
+	case errors.Is(err, errUnknownEvent):
+		web.Refuse(w, http.StatusBadRequest, jsonrpc.ID{}, invalid("the %s is not that of an event of this session", httpwire.HeaderLastEventID))
+	case errors.Is(err, state.ErrGone):
+		web.Refuse(w, http.StatusGone, jsonrpc.ID{}, invalid("what came after the event %s is not kept any more", httpwire.HeaderLastEventID))
+	default:
+		h.opts.Logger.Error("events cannot be read for replay", "error", err)
+		web.Refuse(w, http.StatusInternalServerError, jsonrpc.ID{}, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the events cannot be read"})
+	}
+	return false
+}
+
+// stand serves the standing stream.
+func (st *stream) stand(done <-chan struct{}, retry time.Duration) {
+	s := st.session
+	s.attach(st)
+	defer s.detach(st)
+	if st.resumed {
+		if st.replay() != nil {
+			return
+		}
+	} else if priming, ok := s.standing.prime(retry); ok && st.EventAs(priming, nil) != nil {
+		return
+	}
+	st.run(done, func() (bool, error) { return false, st.send() })
+}
+
+// follow serves the rest of the stream of a request.
+func (st *stream) follow(done <-chan struct{}) {
+	t := st.rest.track
+	if t == nil {
+		_ = st.replay() // there is no more to come
+		return
+	}
+	t.attach(st)
+	defer t.detach(st)
+	step := func() (bool, error) {
+		ended := t.hasEnded() // asked before: what came until then is replayed
+		return ended, st.replay()
+	}
+	if ended, err := step(); ended || err != nil {
+		return
+	}
+	st.run(done, step)
+	if st.retry > 0 {
+		_ = st.EventAs(httpwire.Event{Retry: st.retry}, nil) // who has gone comes back too
+	}
+}
+
+// wake tells the stream, if there is one, that there is something to send.
+func (st *stream) wake() {
+	if st == nil {
+		return
+	}
+	select {
+	case st.poke <- struct{}{}:
+	default:
+	}
+}
+
+// run calls step each time there is something to send, until that says that the
+// stream has ended, or something else ends it.
+func (st *stream) run(done <-chan struct{}, step func() (ended bool, err error)) {
+	quiet := time.NewTimer(st.keepalive)
 	defer quiet.Stop()
 	for {
 		select {
-		case <-s.poke:
-			if st.send(s) != nil {
+		case <-st.poke:
+			if ended, err := step(); ended || err != nil {
 				return
 			}
 		case <-quiet.C:
@@ -63,22 +144,44 @@ func (st *stream) run(done <-chan struct{}, s *session, keepalive time.Duration)
 			return
 		case <-st.replaced:
 			return
-		case <-s.done:
+		case <-st.session.done:
 			return
 		}
-		quiet.Reset(keepalive)
+		quiet.Reset(st.keepalive)
 	}
 }
 
 // send sends all that waits in the session.
-func (st *stream) send(s *session) error {
-	for frame := s.next(st); frame != nil; frame = s.next(st) {
-		if err := st.Event(frame); err != nil {
-			s.putBack(frame)
+func (st *stream) send() error {
+	s := st.session
+	for m, ok := s.next(st); ok; m, ok = s.next(st) {
+		if err := st.EventAs(httpwire.Event{ID: s.standing.id(m.seq)}, m.frame); err != nil {
+			s.putBack(st, m)
 			return err
 		}
 	}
 	return nil
+}
+
+// replay sends what is kept of the stream, as long as the client reads here.
+func (st *stream) replay() error {
+	for {
+		select {
+		case <-st.replaced:
+			return nil
+		default:
+		}
+		e, ok, err := st.rest.next()
+		switch {
+		case err != nil || !ok:
+			return err
+		case len(e.Data) == 0:
+			continue // it was only there for its id
+		}
+		if err := st.EventAs(httpwire.Event{ID: eventID(st.rest.name, e.Seq)}, e.Data); err != nil {
+			return err
+		}
+	}
 }
 
 // delete ends a session.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -60,6 +61,16 @@ func (c *Call) Meta() mcp.Meta {
 		return nil
 	}
 	return meta
+}
+
+// Disconnect lets go of the connection on which the caller waits for the
+// response. The request goes on, and the caller comes back after retry for what
+// was sent meanwhile and for the response: a call that takes minutes then holds
+// no connection open. 0 means the carrier's own time. Disconnect reports false,
+// and does nothing, where the protocol has no such thing: it is for sessions
+// over HTTP since revision 2025-11-25 ("Sending Messages to the Server").
+func (c *Call) Disconnect(retry time.Duration) bool {
+	return c.disconnect != nil && c.disconnect(retry)
 }
 
 // Notify sends a notification that belongs to this request. It returns the

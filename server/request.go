@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"encoding/json"
+	"time"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -27,9 +28,10 @@ type Request struct {
 	// nobody was authenticated. Carriers set it.
 	Principal string
 
-	arguments json.RawMessage
-	meta      requestMeta
-	shared    bool // the carrier has one stream for all requests
+	arguments  json.RawMessage
+	meta       requestMeta
+	shared     bool                           // the carrier has one stream for all requests
+	disconnect func(retry time.Duration) bool // nil when the carrier cannot
 }
 
 // requestMeta is the part of a request's _meta that the protocol defines.
@@ -39,6 +41,12 @@ type requestMeta struct {
 	capabilities  json.RawMessage
 	logLevel      json.RawMessage
 	progressToken jsonrpc.ID
+}
+
+// OnDisconnect sets what [Call.Disconnect] does. Carriers that can let go of
+// the connection of a request call it before they serve the request.
+func (rq *Request) OnDisconnect(disconnect func(retry time.Duration) bool) {
+	rq.disconnect = disconnect
 }
 
 // Modern reports whether the request carries its own version, identity and

@@ -18,8 +18,12 @@ const (
 	ObjectOutput
 	// AnyOutput: structured tool output may be any JSON value.
 	AnyOutput
-	// ResumableStreams: event streams open with an id and may be polled.
+	// ResumableStreams: events over HTTP have ids, with which a client that
+	// has lost a stream asks for what came after.
 	ResumableStreams
+	// PolledStreams: event streams open with an id, and the server may close
+	// the connection before the response; the client comes back for it.
+	PolledStreams
 	// Elicitation: servers may ask the user for input.
 	Elicitation
 	// URLElicitation: servers may send the user to a URL.

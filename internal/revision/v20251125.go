@@ -11,7 +11,7 @@ import (
 var rev20251125 = &Revision{
 	name: "2025-11-25",
 	features: ServerRequests | NotFoundCode | VersionHeader | ObjectOutput | Elicitation |
-		ResumableStreams | URLElicitation | CoreTasks | SamplingTools,
+		ResumableStreams | PolledStreams | URLElicitation | CoreTasks | SamplingTools,
 	methods: featureMethods.plus(changeNotifications, sessionMethods, methodSet{
 		mcp.MethodElicitationCreate:         fromServer,
 		mcp.NotificationElicitationComplete: fromServer,

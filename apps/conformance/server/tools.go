@@ -46,6 +46,7 @@ func addTools(srv *server.Server) {
 	})
 	addText(srv, "test_tool_with_logging", "Sends three log messages", logThrice)
 	addText(srv, "test_tool_with_progress", "Reports progress three times", progressThrice)
+	addText(srv, "test_reconnection", "Lets go of the connection before it answers", answerLater)
 }
 
 func logThrice(ctx context.Context, c *server.Call) (string, error) {
@@ -74,6 +75,14 @@ func progressThrice(ctx context.Context, c *server.Call) (string, error) {
 		}
 	}
 	return "Tool with progress executed successfully", nil
+}
+
+func answerLater(ctx context.Context, c *server.Call) (string, error) {
+	c.Disconnect(2 * step)
+	if err := pause(ctx, 2*step); err != nil {
+		return "", err
+	}
+	return "Reconnection test completed successfully", nil
 }
 
 // pause waits for d, or until the request is cancelled.

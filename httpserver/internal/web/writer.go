@@ -110,10 +110,14 @@ func (o *Writer) Open() error {
 }
 
 // Event sends one message.
-func (o *Writer) Event(frame []byte) error {
+func (o *Writer) Event(frame []byte) error { return o.EventAs(httpwire.Event{}, frame) }
+
+// EventAs sends one message with the id, name and retry time of e. The message
+// may be empty.
+func (o *Writer) EventAs(e httpwire.Event, frame []byte) error {
 	buf := jsonrpc.GetBuffer()
 	defer jsonrpc.PutBuffer(buf)
-	httpwire.BeginEvent(buf, httpwire.Event{})
+	httpwire.BeginEvent(buf, e)
 	buf.Write(frame)
 	return o.EndEvent(buf)
 }
