@@ -18,15 +18,6 @@ func everything() *server.Server {
 	srv := server.New(mcp.Implementation{Name: "everything", Version: "1.0.0", Title: "Everything"}, &server.Options{
 		Instructions: "Call what you like.",
 		PageSize:     4,
-		Complete: func(_ context.Context, _ *server.Call, p *mcp.CompleteParams) (*mcp.Completion, error) {
-			var values []string
-			for _, city := range []string{"Berlin", "Bern", "Paris"} {
-				if strings.HasPrefix(city, p.Argument.Value) {
-					values = append(values, city)
-				}
-			}
-			return &mcp.Completion{Values: values}, nil
-		},
 	})
 	addTools(srv)
 	addChanges(srv)
@@ -38,6 +29,10 @@ func everything() *server.Server {
 				{Role: mcp.RoleUser, Content: mcp.Text("Plan a trip to " + args["city"])},
 			}}, nil
 		})
+	srv.CompletePrompt("travel", "city", server.OneOf("Paris", "Berlin", "New Bern", "Bern"))
+	srv.CompleteResource("letter:{name}", "name", func(_ context.Context, _ *server.Call, _ string, known map[string]string) ([]string, error) {
+		return []string{"ada", "adam " + known["family"]}, nil
+	})
 	return srv
 }
 

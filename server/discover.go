@@ -30,7 +30,7 @@ func (s *Server) capabilities() mcp.ServerCapabilities {
 	if s.resources.used() || s.templates.used() || caps.Resources != nil {
 		caps.Resources = &mcp.ResourcesCapability{ListChanged: true, Subscribe: true}
 	}
-	if s.opts.Complete != nil {
+	if s.canComplete() {
 		caps.Completions = &mcp.CompletionsCapability{}
 	}
 	return caps

@@ -29,6 +29,10 @@ type entry[T any] struct {
 	// match returns the handler for a URI, nil when it is not of this
 	// template; only templates have it, and they have no handler above.
 	match func(uri string) Handler
+	// variables are those of a template.
+	variables []string
+	// completers complete arguments, by name; the map is never changed.
+	completers map[string]Completer
 }
 
 // A snapshot is the features at one moment, sorted by key.

@@ -38,7 +38,7 @@ func (s *Server) AddResourceTemplate(t mcp.ResourceTemplate, h ResourceHandler) 
 		}
 		return nil
 	}
-	s.templates.add(&entry[mcp.ResourceTemplate]{key: t.URITemplate, shown: t, match: match})
+	s.templates.add(&entry[mcp.ResourceTemplate]{key: t.URITemplate, shown: t, match: match, variables: template.Names()})
 }
 
 // RemoveResources removes resources by URI; others are ignored.

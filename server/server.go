@@ -32,6 +32,7 @@ type Server struct {
 	resultMeta mcp.Meta
 	identities identities
 	hub        hub
+	completes  atomic.Bool // there are completers
 
 	mu     sync.Mutex
 	chain  []Middleware
@@ -51,7 +52,7 @@ type Options struct {
 	// View decides what a caller may see; nil shows everything to everybody.
 	// It is asked for every request.
 	View func(ctx context.Context, c *Call) *View
-	// Complete answers completion/complete; nil completes nothing.
+	// Complete answers completion/complete where no [Completer] does.
 	Complete func(ctx context.Context, c *Call, p *mcp.CompleteParams) (*mcp.Completion, error)
 	// Capabilities are declared in addition to those that the features imply,
 	// for features that may come while clients are connected.
