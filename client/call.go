@@ -127,7 +127,8 @@ func (s *Session) transact(ctx context.Context, l *link, m *transport.Outgoing, 
 func (s *Session) timed(ctx context.Context, l *link, m *transport.Outgoing, opts *CallOptions) (transport.Response, error) {
 	timeout := limit(opts.Timeout, s.client.opts.Timeout)
 	most := limit(opts.MaxTimeout, s.client.opts.MaxTimeout)
-	if opts.Progress == nil {
+	patient := s.client.opts.answers() && !l.mute.Load() // the server may be waiting for us
+	if opts.Progress == nil && !patient {
 		expiry := &TimeoutError{Method: m.Method, Limit: timeout}
 		if timeout == 0 || most != 0 && most < timeout {
 			expiry.Limit, expiry.Max = most, true
@@ -146,9 +147,21 @@ func (s *Session) timed(ctx context.Context, l *link, m *transport.Outgoing, opt
 	limited, expire := context.WithCancelCause(bounded)
 	defer expire(nil)
 	w := &progressWatch{ready: make(chan struct{}, 1)}
-	w.setAlarm(timeout, func() { expire(&TimeoutError{Method: m.Method, Limit: timeout}) })
+	w.setAlarm(timeout, func() time.Duration {
+		grace := l.served.grace(m.ID, timeout)
+		if grace <= 0 {
+			expire(&TimeoutError{Method: m.Method, Limit: timeout})
+		}
+		return grace
+	})
 	defer w.stopAlarm()
-	resp, err := s.trip(limited, l, m, w, opts.Progress)
+	var resp transport.Response
+	var err error
+	if opts.Progress == nil {
+		resp, err = l.rt.RoundTrip(limited, m)
+	} else {
+		resp, err = s.trip(limited, l, m, w, opts.Progress)
+	}
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return resp, err
@@ -166,6 +179,8 @@ func answer(d dialect, m *transport.Outgoing, resp transport.Response) (stdjson.
 	switch {
 	case resp.Error != nil && resp.Error.Code == mcp.CodeUnsupportedVersion && d.revision().Modern():
 		return nil, versionError(d.revision(), resp.Error)
+	case resp.Error != nil && resp.Error.Code == mcp.CodeURLElicitationRequired && d.revision().DefinesServer(mcp.NotificationElicitationComplete):
+		return nil, &remoteError{wire: resp.Error, typed: mcp.TypedError(resp.Error)}
 	case resp.Error != nil:
 		return nil, resp.Error
 	case len(resp.Result) > 0:

@@ -31,6 +31,11 @@ func (o *Options) handles(method string) bool {
 	return false
 }
 
+// answers reports whether there is a handler for anything.
+func (o *Options) answers() bool {
+	return o.OnElicit != nil || o.OnSample != nil || o.OnRoots != nil || o.Roots != nil
+}
+
 // declared returns what is declared to servers: what the options say, and what
 // follows from the handlers that are set.
 func (o *Options) declared() mcp.ClientCapabilities {
@@ -83,6 +88,7 @@ func (s *Session) respond(ctx context.Context, rev *revision.Revision, q mcp.Inp
 	switch {
 	case !c.opts.handles(q.Method):
 	case q.Method == mcp.MethodElicitationCreate && declared.Elicitation != nil:
+		s.sentTo(rev, q.Elicit)
 		result, err = c.elicit(ctx, declared.Elicitation, q.Elicit)
 	case q.Method == mcp.MethodSamplingCreateMessage && declared.Sampling != nil:
 		result, err = c.sample(ctx, declared.Sampling, q.Sampling)

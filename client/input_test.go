@@ -92,7 +92,10 @@ var questions = []struct {
 
 func TestQuestionsOfSessions(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "ELICIT-MODE-OMITTED-IS-FORM", "ELICIT-RESULT-ACTION", "ELICIT-RESULT-CONTENT-ACCEPT-ONLY", "ELICIT-RESULT-URL-NO-CONTENT", "ELICIT-SEC-CLIENT-VALIDATE", "ELICIT-SEC-VALIDATE-2025-06", "ELICIT-URL-NO-PREFETCH", "SAMP-TOOLS-REJECT", "SAMP-ERR-TOOLRESULT-MISSING", "SAMP-ERR-TOOLRESULT-MIXED", "SAMP-REJECTED-MINUS1", "SAMP-RESULT-FIELDS", "ROOT-LIST-RPC")
+	mcptest.Proves(t, "ELICIT-MODE-OMITTED-IS-FORM", "ELICIT-RESULT-ACTION", "ELICIT-RESULT-CONTENT-ACCEPT-ONLY",
+		"ELICIT-RESULT-URL-NO-CONTENT", "ELICIT-SEC-CLIENT-VALIDATE", "ELICIT-SEC-VALIDATE-2025-06",
+		"ELICIT-URL-NO-PREFETCH", "SAMP-TOOLS-REJECT", "SAMP-ERR-TOOLRESULT-MISSING", "SAMP-ERR-TOOLRESULT-MIXED",
+		"SAMP-REJECTED-MINUS1", "SAMP-RESULT-FIELDS", "ROOT-LIST-RPC")
 	for _, revision := range []string{r1, r2, r3, r4} {
 		for _, q := range questions {
 			bubble(t, revision+"/"+q.name, func(t *testing.T) {
@@ -232,7 +235,8 @@ func TestUndeclared(t *testing.T) {
 // TestDeclared looks at what is declared because of the handlers.
 func TestDeclared(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "ELICIT-CAP-DECLARE-INIT", "ELICIT-CAP-DECLARE-PER-REQUEST", "ELICIT-CAP-ONE-MODE", "SAMP-CAP-DECLARE-INIT", "SAMP-CAP-DECLARE-PER-REQUEST", "ROOT-CAP-DECLARE-INIT", "ROOT-CAP-DECLARE-PER-REQUEST")
+	mcptest.Proves(t, "ELICIT-CAP-DECLARE-INIT", "ELICIT-CAP-DECLARE-PER-REQUEST", "ELICIT-CAP-ONE-MODE",
+		"SAMP-CAP-DECLARE-INIT", "SAMP-CAP-DECLARE-PER-REQUEST", "ROOT-CAP-DECLARE-INIT", "ROOT-CAP-DECLARE-PER-REQUEST")
 	handlers := able()
 	handlers.Capabilities = mcp.ClientCapabilities{}
 	asking := able()
@@ -294,7 +298,8 @@ func TestDeclared(t *testing.T) {
 
 func TestRoots(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "ROOT-LIST-CHANGED-NOTIFY", "ROOT-LIST-CHANGED-REMOVED", "ROOT-URI-FILE", "ROOT-SEC-VALIDATE", "ROOT-INTERNAL-32603")
+	mcptest.Proves(t, "ROOT-LIST-CHANGED-NOTIFY", "ROOT-LIST-CHANGED-REMOVED", "ROOT-URI-FILE", "ROOT-SEC-VALIDATE",
+		"ROOT-INTERNAL-32603")
 	for _, revision := range []string{r1, r4, r5} {
 		bubble(t, revision, func(t *testing.T) {
 			got := make(chan string, 8)

@@ -74,6 +74,9 @@ func (l *link) Receive(m jsonrpc.Message, related jsonrpc.ID) {
 	if m.Method == mcp.NotificationProgress && l.sess.progressed(m.Params) {
 		return
 	}
+	if m.Method == mcp.NotificationElicitationComplete && !l.sess.visits.completed(m.Params) && l.sess.client.opts.OnElicit != nil {
+		return // it is of no page that the user was sent to
+	}
 	l.sess.subs.hear(m, related)
 	l.sess.inbox.put(l.sess, m)
 }

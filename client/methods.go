@@ -45,7 +45,9 @@ func (s *Session) ListTools(ctx context.Context, params *mcp.ListToolsParams) (*
 
 // CallTool calls a tool. That the tool failed is not an error: see IsError of
 // the result. An *InputRequiredError tells that the server wants input first,
-// for which there is no handler.
+// for which there is no handler, and a *mcp.URLElicitationRequiredError that the
+// user must visit web pages first: with an OnElicit handler in URL mode the user
+// is sent there and the call repeated when the server says that this is done.
 func (s *Session) CallTool(ctx context.Context, params *mcp.CallToolParams, opts *CallOptions) (*mcp.CallToolResult, error) {
 	return ask[mcp.CallToolResult](ctx, s, mcp.MethodToolsCall, optional(params), opts, "content", "structuredContent")
 }

@@ -43,8 +43,8 @@ type Options struct {
 	// MaxRounds bounds how often one call is repeated because the server of a
 	// stateless revision asks for input. 0 means ten.
 	MaxRounds int
-	// Timeout bounds the wait for an answer; a call's progress starts it anew.
-	// 0 means one minute, a negative value no limit.
+	// Timeout bounds the wait for an answer; a call's progress starts it anew,
+	// and it stands still while the server waits for a handler. 0 means one minute, a negative value no limit.
 	Timeout time.Duration
 	// MaxTimeout bounds a call as a whole, progress and questions of the server
 	// or not. 0 means ten minutes, a negative value no limit.

@@ -56,14 +56,23 @@ func (w *progressWatch) deliver(f func(mcp.ProgressParams)) {
 	}
 }
 
-// setAlarm starts the time-out that each step starts anew.
-func (w *progressWatch) setAlarm(limit time.Duration, expired func()) {
+// setAlarm starts the time-out that each step starts anew. When it is over,
+// expired is called, which returns for how long it is put off.
+func (w *progressWatch) setAlarm(limit time.Duration, expired func() time.Duration) {
 	if limit == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.limit, w.alarm = limit, time.AfterFunc(limit, expired)
+	w.limit = limit
+	w.alarm = time.AfterFunc(limit, func() {
+		more := expired()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if more > 0 && w.alarm != nil {
+			w.alarm.Reset(more)
+		}
+	})
 }
 
 func (w *progressWatch) stopAlarm() {

@@ -39,10 +39,10 @@ var mayAsk = map[string]bool{
 	mcp.MethodResourcesRead: true,
 }
 
-// asks reports whether a result asks for input. It does not look further into
+// asks reports whether a result of a stateless server asks for input. It does not look further into
 // results that say nothing of it.
-func asks(method string, raw stdjson.RawMessage) bool {
-	if !mayAsk[method] || !bytes.Contains(raw, []byte(mcp.ResultInputRequired)) {
+func asks(d dialect, method string, raw stdjson.RawMessage) bool {
+	if !mayAsk[method] || !d.revision().Modern() || !bytes.Contains(raw, []byte(mcp.ResultInputRequired)) {
 		return false
 	}
 	kind, _ := json.Member(raw, "resultType")
@@ -65,10 +65,10 @@ func (s *Session) converse(ctx context.Context, method string, params any, opts 
 	}
 	began := time.Now()
 	raw, d, err := s.call(ctx, method, params, opts)
-	if err != nil || opts.Relay || !d.revision().Modern() || !asks(method, raw) {
+	if opts.Relay || err == nil && !asks(d, method, raw) || err != nil && !s.needsVisits(d, err) {
 		return raw, d, err
 	}
-	c := &conversation{sess: s, method: method, opts: opts, d: d, last: raw}
+	c := &conversation{sess: s, method: method, opts: opts, d: d, last: raw, err: err}
 	if c.params, err = encodeObject(params); err != nil {
 		return nil, nil, err
 	}
@@ -94,36 +94,55 @@ type conversation struct {
 	opts   *CallOptions
 	d      dialect            // of the last result
 	last   stdjson.RawMessage // the last result
+	err    error              // or the last error
 	idle   time.Duration      // the wait before the next call, when nothing is asked
 }
 
 func (c *conversation) run(ctx context.Context) error {
-	for round := 0; asks(c.method, c.last); round++ {
-		asked, err := decodeQuestions(c.method, c.last)
-		if err != nil {
-			return err
-		}
-		for _, q := range asked.InputRequests {
-			if !c.sess.client.opts.handles(q.Method) {
-				return nil // for the caller
-			}
+	for round := 0; ; round++ {
+		visits := c.err != nil && c.sess.needsVisits(c.d, c.err)
+		if c.err != nil && !visits || c.err == nil && !asks(c.d, c.method, c.last) {
+			return c.err
 		}
 		if round == c.sess.client.opts.MaxRounds {
 			return &InputError{Method: c.method, Err: errTooManyRounds}
 		}
-		responses, err := c.answers(ctx, asked.InputRequests)
-		if err != nil {
-			return err
+		params := stdjson.RawMessage(c.params)
+		if visits {
+			if err := c.visit(ctx); err != nil {
+				return err
+			}
+		} else {
+			var mine bool
+			var err error
+			if params, mine, err = c.fulfil(ctx); err != nil || !mine {
+				return err
+			}
 		}
-		params, err := c.next(responses)
-		if err != nil {
-			return fmt.Errorf("%s: encode params: %w", c.method, err)
-		}
-		if c.last, c.d, err = c.sess.call(ctx, c.method, params, c.opts); err != nil {
-			return err
+		c.last, c.d, c.err = c.sess.call(ctx, c.method, params, c.opts)
+	}
+}
+
+// fulfil answers what the last result asks and returns the parameters of the
+// next call. It reports whether there are handlers for all of it.
+func (c *conversation) fulfil(ctx context.Context) (params stdjson.RawMessage, mine bool, err error) {
+	asked, err := decodeQuestions(c.method, c.last)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, q := range asked.InputRequests {
+		if !c.sess.client.opts.handles(q.Method) {
+			return nil, false, nil
 		}
 	}
-	return nil
+	responses, err := c.answers(ctx, asked.InputRequests)
+	if err != nil {
+		return nil, false, err
+	}
+	if params, err = c.next(responses); err != nil {
+		return nil, false, fmt.Errorf("%s: encode params: %w", c.method, err)
+	}
+	return params, true, nil
 }
 
 // answers gets the answers to all questions of a result, one after the other.

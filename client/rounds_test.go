@@ -51,7 +51,8 @@ const (
 
 func TestRounds(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "MRTR-STATE-ECHO", "MRTR-STATE-ABSENT", "MRTR-STATE-OPAQUE", "MRTR-NEW-ID", "MRTR-CLIENT-FULFIL", "MRTR-CLIENT-RESPONSES", "MRTR-CLIENT-IMMEDIATE")
+	mcptest.Proves(t, "MRTR-STATE-ECHO", "MRTR-STATE-ABSENT", "MRTR-STATE-OPAQUE", "MRTR-NEW-ID", "MRTR-CLIENT-FULFIL",
+		"MRTR-CLIENT-RESPONSES", "MRTR-CLIENT-IMMEDIATE")
 	tests := []struct {
 		name    string
 		results []string

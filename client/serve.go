@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -27,6 +28,7 @@ var (
 type served struct {
 	mu   sync.Mutex
 	open map[jsonrpc.ID]*servedRequest
+	last time.Time // when one ended
 }
 
 type servedRequest struct {
@@ -57,6 +59,7 @@ func (v *served) end(id jsonrpc.ID) {
 	if r := v.open[id]; r != nil {
 		r.cancel(nil)
 		delete(v.open, id)
+		v.last = time.Now()
 	}
 }
 
@@ -85,6 +88,19 @@ func (v *served) ended(call jsonrpc.ID) {
 			r.cancel(errCallEnded)
 		}
 	}
+}
+
+// grace returns for how long a server that is silent about a call may stay so:
+// while the user is thinking about its questions, and for the limit after that.
+func (v *served) grace(call jsonrpc.ID, limit time.Duration) time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, r := range v.open {
+		if r.related == call || r.related.IsZero() {
+			return limit
+		}
+	}
+	return limit - time.Since(v.last)
 }
 
 // serve answers a request off the reader's goroutine, which must not wait for

@@ -34,6 +34,7 @@ type Session struct {
 	cancelling slots // requests of ours being given up
 	inbox      inbox
 	subs       subscriptions
+	visits     visits
 	ids        atomic.Int64
 	closed     chan struct{} // closed when Close has done its work
 	closeErr   error         // of Close, valid when closed is closed
