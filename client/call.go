@@ -141,7 +141,12 @@ func (s *Session) timed(ctx context.Context, l *link, m *transport.Outgoing, opt
 		}
 		return resp, err
 	}
+	return s.lenient(ctx, l, m, opts.Progress, timeout, most)
+}
 
+// lenient is timed for calls whose time-out does not just run out: progress
+// starts it anew, and questions of the server put it off. Progress may be nil.
+func (s *Session) lenient(ctx context.Context, l *link, m *transport.Outgoing, progress func(mcp.ProgressParams), timeout, most time.Duration) (transport.Response, error) {
 	bounded, cancel := withLimit(ctx, most)
 	defer cancel()
 	limited, expire := context.WithCancelCause(bounded)
@@ -157,10 +162,10 @@ func (s *Session) timed(ctx context.Context, l *link, m *transport.Outgoing, opt
 	defer w.stopAlarm()
 	var resp transport.Response
 	var err error
-	if opts.Progress == nil {
+	if progress == nil {
 		resp, err = l.rt.RoundTrip(limited, m)
 	} else {
-		resp, err = s.trip(limited, l, m, w, opts.Progress)
+		resp, err = s.trip(limited, l, m, w, progress)
 	}
 	switch {
 	case err == nil || ctx.Err() != nil:

@@ -91,15 +91,18 @@ func agree(asked *revision.Revision, supported []string, d *mcp.DiscoverResult, 
 	switch {
 	case stateless != nil && d != nil:
 		return verdict{next: nextModern, rev: stateless, discover: d}
-	case stateless != nil && stateless != asked:
-		return verdict{next: nextAsk, rev: stateless}
+	case stateless != nil:
+		// Also a server that refuses what it says it supports is asked again: it
+		// may have come up just now.
+		refused := &VersionError{Requested: asked.Name(), Supported: supported, Err: e}
+		return verdict{next: nextAsk, rev: stateless, err: refused}
 	case session != nil && stateless == nil:
 		v := verdict{next: nextLegacy, rev: session, discover: d}
 		if e != nil {
 			v.err = e
 		}
 		return v
-	default: // also when the server refuses what it says it supports
+	default:
 		return verdict{next: nextFail, err: &VersionError{Requested: asked.Name(), Supported: supported, Err: e}}
 	}
 }

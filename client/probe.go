@@ -135,7 +135,7 @@ func (n *negotiation) follow(ctx context.Context, v verdict) error {
 		}
 		return n.initialize(ctx, v.rev)
 	case nextAsk: // twice told to ask otherwise
-		return n.fail(mcp.MethodServerDiscover, &VersionError{Requested: v.rev.Name()})
+		return n.fail(mcp.MethodServerDiscover, v.err)
 	default:
 		return n.fail(mcp.MethodServerDiscover, v.err)
 	}

@@ -105,6 +105,20 @@ func TestProbeDuplex(t *testing.T) {
 	}
 }
 
+func TestRefusedOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, "then taken", func(t *testing.T) {
+		sess := connect(t, fake(t, func(p *peer) {
+			p.fail(p.want(mcp.MethodServerDiscover), -32022, `{"supported":["2026-07-28"]}`)
+			p.open(r5)
+			p.idle()
+		}), nil)
+		if sess.Revision() != r5 {
+			t.Errorf("got %s", sess.Revision())
+		}
+	})
+}
+
 func TestConnectFails(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "VER-CLIENT-DISCONNECT", "VER-MODERN-CLIENT-PROBE", "VER-ERA-MODERN-ERROR", "STDIO-PROBE-MODERN-ERROR",
@@ -137,7 +151,7 @@ func TestConnectFails(t *testing.T) {
 	}{
 		{"no common version", answer(discover(-32022, `{"supported":["2099-01-01"]}`)), nil, version, "2099-01-01"},
 		{"unsupported, and no word of what is", answer(discover(-32022, "")), nil, version, "does not speak"},
-		{"refuses what it supports", answer(discover(-32022, `{"supported":["2026-07-28"]}`)), nil, version, "2026-07-28"},
+		{"refuses what it supports", answer(discover(-32022, `{"supported":["2026-07-28"]}`), discover(-32022, `{"supported":["2026-07-28"]}`)), nil, version, "2026-07-28"},
 		{"stateless, wants a capability", answer(discover(-32021, `{"requiredCapabilities":{"sampling":{}}}`)), nil, client.IsRemote, "-32021"},
 		{"unknown version in answer", answer(discover(-32601, ""), initialize(greeting("2030-01-01"))), nil, version, "2030-01-01"},
 		{"stateless version in answer", answer(discover(-32601, ""), initialize(greeting(r5))), nil, version, r5},

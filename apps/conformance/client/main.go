@@ -49,6 +49,7 @@ func play(ctx context.Context, args []string, force, trace bool) error {
 		return errors.New("usage: client [-force] [-trace] URL")
 	}
 	opts := &client.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	answer(opts)
 	if force {
 		opts.Revision = os.Getenv(revisionVariable)
 	}

@@ -22,7 +22,7 @@ func scenario(name string) player {
 		return listTools
 	case "tools_call":
 		return addNumbers
-	case "http-standard-headers", "request-metadata":
+	case "http-standard-headers":
 		return visitAll
 	case "http-custom-headers":
 		return callAsTold
