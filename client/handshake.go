@@ -15,12 +15,23 @@ import (
 // that refuses it may name others; the first offer it could accept is tried.
 func (n *negotiation) initialize(ctx context.Context, rev *revision.Revision) error {
 	resp, err := n.offer(ctx, rev)
+	if status, ok := errors.AsType[httpError](err); ok && needsSSE(status.HTTPStatus()) {
+		return n.fallBack(ctx, rev, err)
+	}
 	if err != nil {
 		return n.fail(mcp.MethodInitialize, err)
 	}
 	if resp.Error == nil {
 		return n.greeted(ctx, rev, resp)
 	}
+	if needsSSE(resp.Status) && !modernRefusal(resp) {
+		return n.fallBack(ctx, rev, resp.Error)
+	}
+	return n.refused(ctx, rev, resp)
+}
+
+// refused goes on after the server has answered initialize with an error.
+func (n *negotiation) refused(ctx context.Context, rev *revision.Revision, resp transport.Response) error {
 	supported := supportedVersions(resp.Error)
 	stateless, session := mutual(supported)
 	switch {
@@ -38,7 +49,7 @@ func (n *negotiation) initialize(ctx context.Context, rev *revision.Revision) er
 	case len(supported) > 0:
 		return n.fail(mcp.MethodInitialize, versionError(rev, resp.Error))
 	default:
-		return n.fail(mcp.MethodInitialize, fallback(resp))
+		return n.fail(mcp.MethodInitialize, resp.Error)
 	}
 }
 
@@ -78,27 +89,54 @@ func (n *negotiation) offer(ctx context.Context, rev *revision.Revision) (transp
 	if ctx.Err() != nil {
 		return resp, fmt.Errorf("%s: %w", mcp.MethodInitialize, context.Cause(ctx))
 	}
-	if status, ok := errors.AsType[httpError](err); ok && needsSSE(status.HTTPStatus()) {
-		return resp, &UnreachableError{Method: mcp.MethodInitialize, Err: fmt.Errorf("%w; %w", err, errSSE)}
-	}
 	return resp, n.sess.failure(m, err)
 }
-
-// errSSE names what is left to try when a server takes no initialize over HTTP.
-var errSSE = errors.New("the server may speak only HTTP+SSE, the transport of the oldest revision, which is not tried")
 
 // needsSSE reports whether the status of an answer to initialize is what servers
 // of the oldest revision give, whose messages travel another way.
 func needsSSE(status int) bool { return status == 400 || status == 404 || status == 405 }
 
-// fallback is the error of an initialize that was refused for good, where the
-// transport of the oldest revision would be tried next.
-func fallback(resp transport.Response) error {
-	if needsSSE(resp.Status) && !modernCode(resp.Error.Code) {
-		return fmt.Errorf("%w; %w", resp.Error, errSSE)
-	}
-	return resp.Error
+// modernRefusal reports whether the error is one of a server that knows the
+// transport, and has no use for initialize or this revision.
+func modernRefusal(resp transport.Response) bool {
+	return modernCode(resp.Error.Code) || len(supportedVersions(resp.Error)) > 0 ||
+		resp.Status == 404 && resp.Error.Code == jsonrpc.CodeMethodNotFound
 }
+
+// stepSSE is the attempt to reach the server over the transport of the oldest
+// revision.
+const stepSSE = "HTTP+SSE"
+
+// fallBack opens the transport of the oldest revision, if there is one, and
+// begins the session there (2026-07-28/basic/transports/streamable-http#httpsse-transport-2024-11-05).
+// refusal is what the server said to initialize.
+func (n *negotiation) fallBack(ctx context.Context, rev *revision.Revision, refusal error) error {
+	var other transport.Transport
+	if f, ok := n.sess.transport.(transport.Fallbacker); ok && !n.fellBack {
+		other = f.Fallback()
+	}
+	if other == nil {
+		return n.fail(mcp.MethodInitialize, refusal)
+	}
+	n.note(mcp.MethodInitialize, refusal)
+	n.fellBack = true
+	n.close()
+	l, err := openLink(ctx, n.sess, other)
+	if err != nil {
+		return n.fail(stepSSE, &fallbackError{err: err, refusal: refusal})
+	}
+	n.link = l
+	return n.initialize(ctx, rev)
+}
+
+// A fallbackError tells why the server cannot be reached over the oldest
+// transport either. Mostly it does not have that, and its refusal of the other
+// is the reason that counts.
+type fallbackError struct{ err, refusal error }
+
+func (e *fallbackError) Error() string { return e.err.Error() }
+
+func (e *fallbackError) Unwrap() []error { return []error{e.refusal, e.err} }
 
 // greeted reads the server's answer to initialize and completes the handshake.
 func (n *negotiation) greeted(ctx context.Context, offered *revision.Revision, resp transport.Response) error {

@@ -34,11 +34,11 @@ type greeting struct {
 	instructions string
 }
 
-// openLink connects. The caller closes the link.
-func openLink(ctx context.Context, sess *Session) (*link, error) {
+// openLink connects over t. The caller closes the link.
+func openLink(ctx context.Context, sess *Session, t transport.Transport) (*link, error) {
 	l := &link{sess: sess, opened: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancel(sess.ctx)
-	rt, err := sess.transport.Open(ctx, l)
+	rt, err := t.Open(ctx, l)
 	if err != nil {
 		l.cancel()
 		return nil, err

@@ -23,12 +23,17 @@ const lossTime = time.Second
 //	     │ stateless                 older, silent, exited  │
 //	     ▼                                                  ▼
 //	  modern                                initialize → legacy
+//	                                             │ 400, 404, 405 over HTTP
+//	                                             ▼
+//	                             HTTP+SSE → initialize → legacy
 type negotiation struct {
 	sess   *Session
 	forced *revision.Revision // the only revision to speak, nil for any
 	tried  []Attempt
 	link   *link // the open connection
 	silent bool  // the server did not answer server/discover in time
+	// fellBack tells that the link is over the oldest transport.
+	fellBack bool
 }
 
 // note keeps what did not work out, for the error.
@@ -51,7 +56,7 @@ func (n *negotiation) close() {
 
 func (n *negotiation) open(ctx context.Context) error {
 	n.close()
-	l, err := openLink(ctx, n.sess)
+	l, err := openLink(ctx, n.sess, n.sess.transport)
 	if err != nil {
 		return n.fail("open", &UnreachableError{Err: err})
 	}
@@ -90,6 +95,9 @@ func misjudged(err error) bool {
 func (n *negotiation) start(ctx context.Context, known *revision.Revision) error {
 	if err := n.open(ctx); err != nil {
 		return err
+	}
+	if l, ok := n.sess.transport.(interface{ Legacy() bool }); known == nil && ok && l.Legacy() {
+		known = revision.NewestLegacy()
 	}
 	if known != nil && !known.Modern() {
 		return n.initialize(ctx, known)

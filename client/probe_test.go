@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -281,31 +282,89 @@ func TestProbeHTTP(t *testing.T) {
 	}
 }
 
-func TestHTTPInitializeFails(t *testing.T) {
+// fallbackHTTP is a fakeHTTP with another way to reach the server.
+type fallbackHTTP struct {
+	*fakeHTTP
+	other transport.Transport
+}
+
+func (f *fallbackHTTP) Fallback() transport.Transport { return f.other }
+
+// TestFallback checks when the transport of the oldest revision is tried, and
+// what is told when that fails too.
+func TestFallback(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SSE-COMPAT-CLIENT-PROBE-LEGACY", "SSE-COMPAT-CLIENT-PROBE-MODERN",
+		"SSE-COMPAT-FALLBACK-400-404-405", "SSE-COMPAT-FALLBACK-BODY")
 	tests := []struct {
 		name string
 		resp transport.Response
 		err  error
-		sse  bool // the error says what else could be tried
+		sse  bool
 	}{
+		{"400", transport.Response{}, badStatusError(400), true},
+		{"404", transport.Response{}, badStatusError(404), true},
 		{"405", transport.Response{}, badStatusError(405), true},
 		{"404 in the response", transport.Response{Status: 404}, nil, true},
 		{"400 with an error", refusal(400, -32000, ""), nil, true},
 		{"400, stateless error", refusal(400, -32020, ""), nil, false},
+		{"404, unknown method", refusal(404, -32601, ""), nil, false},
+		{"200 with an error", refusal(200, -32602, ""), nil, false},
+		{"401", transport.Response{}, badStatusError(401), false},
+		{"403", transport.Response{}, badStatusError(403), false},
+		{"410", transport.Response{}, badStatusError(410), false},
 		{"500", transport.Response{}, badStatusError(500), false},
 	}
 	for _, test := range tests {
+		via := &fakeHTTP{answer: func(m *transport.Outgoing) (transport.Response, error) {
+			if m.Method == mcp.MethodServerDiscover {
+				return transport.Response{}, badStatusError(400)
+			}
+			return test.resp, test.err
+		}}
 		bubble(t, test.name, func(t *testing.T) {
-			via := &fakeHTTP{answer: func(m *transport.Outgoing) (transport.Response, error) {
-				if m.Method == mcp.MethodServerDiscover {
-					return transport.Response{}, badStatusError(400)
+			sess, err := client.New(info, nil).Connect(t.Context(), &fallbackHTTP{via, fake(t, func(p *peer) {
+				p.result(p.want(mcp.MethodInitialize), greeting(r1))
+				p.idle()
+			})})
+			if (err == nil) != test.sse {
+				t.Fatalf("Connect: %v, want it to succeed: %v", err, test.sse)
+			}
+			if err == nil {
+				if sess.Revision() != r1 {
+					t.Errorf("got %s, want %s", sess.Revision(), r1)
 				}
-				return test.resp, test.err
-			}}
-			_, err := client.New(info, nil).Connect(t.Context(), via)
-			if err == nil || strings.Contains(err.Error(), "HTTP+SSE") != test.sse {
-				t.Errorf("got %v, want HTTP+SSE named: %v", err, test.sse)
+				_ = sess.Close()
+			}
+		})
+		bubble(t, test.name+", in vain", func(t *testing.T) {
+			lost := errors.New("nothing there")
+			_, err := client.New(info, nil).Connect(t.Context(), &fallbackHTTP{via, transport.Dial(func(context.Context) (transport.Conn, error) {
+				return nil, lost
+			})})
+			e, ok := errors.AsType[*client.ConnectError](err)
+			if !ok {
+				t.Fatalf("got %v, want a ConnectError", err)
+			}
+			want := []string{mcp.MethodServerDiscover, mcp.MethodInitialize}
+			if test.sse {
+				want = append(want, "HTTP+SSE")
+			}
+			var steps []string
+			for _, a := range e.Tried {
+				steps = append(steps, a.Step)
+			}
+			if !slices.Equal(steps, want) || errors.Is(err, lost) != test.sse {
+				t.Errorf("tried %v: %v; want %v", steps, err, want)
+			}
+			if status, ok := errors.AsType[badStatusError](err); ok && status != test.err {
+				t.Errorf("the reason is %v, want %v", status, test.err)
+			}
+		})
+		bubble(t, test.name+", without", func(t *testing.T) {
+			_, err := client.New(info, nil).Connect(t.Context(), &fallbackHTTP{via, nil})
+			if e, ok := errors.AsType[*client.ConnectError](err); !ok || len(e.Tried) != 2 {
+				t.Errorf("got %v, want two attempts", err)
 			}
 		})
 	}

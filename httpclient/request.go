@@ -57,14 +57,18 @@ func (x *exchange) post(m *transport.Outgoing, body []byte) (*http.Response, err
 			return nil, err
 		}
 	}
-	r.ContentLength = int64(len(body))
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	setBody(r, body)
 	res, err := x.do(r)
 	if err != nil {
 		return nil, err
 	}
 	return res, x.checkSession(res, m.Method)
+}
+
+func setBody(r *http.Request, body []byte) {
+	r.ContentLength = int64(len(body))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 }
 
 // get opens the standing stream.

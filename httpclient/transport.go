@@ -79,7 +79,16 @@ func (t *Transport) Open(ctx context.Context, recv transport.Receiver) (transpor
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	u, err := url.Parse(t.url)
+	u, err := parseURL(t.url)
+	if err != nil {
+		return nil, err
+	}
+	return newConn(ctx, u, &t.opts, recv), nil
+}
+
+// parseURL reads the URL of an endpoint.
+func parseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("read endpoint URL: %w", err)
 	}
@@ -87,7 +96,7 @@ func (t *Transport) Open(ctx context.Context, recv transport.Receiver) (transpor
 		return nil, fmt.Errorf("endpoint URL %q is not an absolute http or https URL", redact(u))
 	}
 	u.Fragment, u.RawFragment = "", ""
-	return newConn(ctx, u, &t.opts, recv), nil
+	return u, nil
 }
 
 // httpClient returns the client to use and whether it is ours to release.

@@ -25,6 +25,9 @@ const (
 	Process Carrier = "process"
 	// HTTP is Streamable HTTP on a loopback port.
 	HTTP Carrier = "http"
+	// SSE is HTTP+SSE on a loopback port, the transport of the oldest revision,
+	// which others that have sessions use too. The client finds it by itself.
+	SSE Carrier = "sse"
 )
 
 // A Grid is a set of revisions and carriers to run a test over.
@@ -37,7 +40,8 @@ type Grid struct {
 	Client func() *client.Options
 	// Carriers are the carriers to use; nil means all.
 	Carriers []Carrier
-	// Revisions are the names of the revisions to speak; nil means all.
+	// Revisions are the names of the revisions to speak; nil means all. Those
+	// that a carrier cannot carry are left out there.
 	Revisions []string
 }
 
@@ -65,7 +69,7 @@ func (g Grid) Run(t *testing.T, test func(t *testing.T, sess *client.Session, ca
 	}
 	carriers := g.Carriers
 	if carriers == nil {
-		carriers = []Carrier{Memory, Process, HTTP}
+		carriers = []Carrier{Memory, Process, HTTP, SSE}
 	}
 	revisions := g.Revisions
 	if revisions == nil {
@@ -75,6 +79,9 @@ func (g Grid) Run(t *testing.T, test func(t *testing.T, sess *client.Session, ca
 		t.Run(string(carrier), func(t *testing.T) {
 			via := g.reach(t, carrier)
 			for _, name := range revisions {
+				if carrier == SSE && !hasSessions(name) {
+					continue
+				}
 				t.Run(name, func(t *testing.T) {
 					opts := &client.Options{}
 					if g.Client != nil {
@@ -86,6 +93,14 @@ func (g Grid) Run(t *testing.T, test func(t *testing.T, sess *client.Session, ca
 			}
 		})
 	}
+}
+
+// hasSessions reports whether a revision opens with initialize.
+func hasSessions(revision string) bool {
+	srv := server.New(ClientInfo, nil)
+	defer func() { _ = srv.Close() }()
+	_, ok := srv.Stateless(revision)
+	return ok
 }
 
 // reach starts a server and returns the way to it.
@@ -101,6 +116,8 @@ func (g Grid) reach(t *testing.T, carrier Carrier) transport.Transport {
 		return InMemory(t, srv)
 	case HTTP:
 		return httpclient.New(Serve(t, srv, &httpserver.Options{}), nil)
+	case SSE:
+		return httpclient.New(ServeSSE(t, srv, nil), nil)
 	default:
 		t.Fatalf("unknown carrier %q", carrier)
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/httpserver"
+	"github.com/ferrymcp/ferry/httpserver/legacysse"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
@@ -67,12 +68,29 @@ func InMemory(t testing.TB, srv *server.Server) transport.Transport {
 // endpoint.
 func Serve(t testing.TB, srv *server.Server, opts *httpserver.Options) string {
 	t.Helper()
+	return serve(t, httpserver.New(srv, opts)) + "/mcp"
+}
+
+// ServeSSE serves srv over HTTP+SSE on a loopback port and returns the URL of
+// the event stream.
+func ServeSSE(t testing.TB, srv *server.Server, opts *legacysse.Options) string {
+	t.Helper()
+	return serve(t, legacysse.New(srv, opts)) + "/sse"
+}
+
+type closingHandler interface {
+	http.Handler
+	Close() error
+}
+
+// serve serves a handler on a loopback port, at any path, until the test ends.
+func serve(t testing.TB, handler closingHandler) string {
+	t.Helper()
 	var config net.ListenConfig
 	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("listen: %v", err)
 	}
-	handler := httpserver.New(srv, opts)
 	web := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = web.Serve(listener) })
@@ -83,5 +101,5 @@ func Serve(t testing.TB, srv *server.Server, opts *httpserver.Options) string {
 		_ = web.Close()
 		wg.Wait()
 	})
-	return "http://" + listener.Addr().String() + "/mcp"
+	return "http://" + listener.Addr().String()
 }

@@ -26,23 +26,34 @@ type StrayReceiver interface {
 // goroutine reads until the connection ends; it calls recv, which may be nil
 // for a client that takes nothing. Receive must not call Close.
 //
-// When the connection is lost, requests in flight fail with a *ClosedError.
+// When the connection is lost, requests in flight fail with a *ClosedError. A
+// Conn that also has a method WriteContext(context.Context, []byte) error is
+// written to with that, and can give up when the caller does.
 func Duplex(conn Conn, recv Receiver) RoundTripper {
 	d := &duplex{
 		conn:    conn,
+		write:   func(_ context.Context, frame []byte) error { return conn.Write(frame) },
 		recv:    recv,
 		pending: make(map[jsonrpc.ID]*call),
 		done:    make(chan struct{}),
 		ended:   make(chan struct{}),
 	}
 	d.calls.New = func() any { return &call{answer: make(chan answer, 1)} }
+	if c, ok := conn.(contextWriter); ok {
+		d.write = c.WriteContext
+	}
 	d.stray, _ = recv.(StrayReceiver)
 	d.reader.Go(d.read)
 	return d
 }
 
+type contextWriter interface {
+	WriteContext(ctx context.Context, frame []byte) error
+}
+
 type duplex struct {
 	conn  Conn
+	write func(ctx context.Context, frame []byte) error // of conn
 	recv  Receiver
 	stray StrayReceiver // recv, or nil
 
@@ -80,7 +91,7 @@ func (d *duplex) RoundTrip(ctx context.Context, m *Outgoing) (Response, error) {
 	if err := d.add(m.ID, c); err != nil {
 		return Response{}, err
 	}
-	if err := d.conn.Write(buf.Bytes()); err != nil {
+	if err := d.write(ctx, buf.Bytes()); err != nil {
 		d.forget(m.ID, c)
 		return Response{}, writeError(err)
 	}
@@ -136,7 +147,7 @@ func (d *duplex) Send(ctx context.Context, m *Outgoing) error {
 	if err := encodeOneWay(buf, m); err != nil {
 		return err
 	}
-	return writeError(d.conn.Write(buf.Bytes()))
+	return writeError(d.write(ctx, buf.Bytes()))
 }
 
 // writeError adds what was done to an error that does not say so itself.

@@ -93,6 +93,22 @@ func (t *tapTransport) Open(ctx context.Context, recv Receiver) (RoundTripper, e
 	return trip, nil
 }
 
+// Fallback implements Fallbacker.
+func (t *tapTransport) Fallback() Transport {
+	if f, ok := t.Transport.(Fallbacker); ok {
+		if other := f.Fallback(); other != nil {
+			return &tapTransport{other, t.tap}
+		}
+	}
+	return nil
+}
+
+// Legacy does what Transport says of it.
+func (t *tapTransport) Legacy() bool {
+	l, ok := t.Transport.(interface{ Legacy() bool })
+	return ok && l.Legacy()
+}
+
 type tapReceiver struct {
 	recv Receiver // or nil
 	tap  *tap

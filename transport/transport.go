@@ -36,9 +36,21 @@ type Conn interface {
 
 // A Transport reaches one server. Open may be called again, after the last
 // RoundTripper was closed or lost, to connect anew.
+//
+// A client asks the server what it speaks, unless the Transport has a method
+// Legacy() bool that says that the stateless revisions do not use it.
 type Transport interface {
 	// Open connects. What the server sends by itself goes to recv, in order.
 	Open(ctx context.Context, recv Receiver) (RoundTripper, error)
+}
+
+// A Fallbacker is a Transport whose server may be an older one that is reached in
+// another way: over HTTP, when it answers initialize with status 400, 404 or 405
+// (2026-07-28/basic/transports/streamable-http#httpsse-transport-2024-11-05).
+type Fallbacker interface {
+	Transport
+	// Fallback returns the Transport to try then, nil for none.
+	Fallback() Transport
 }
 
 // A Receiver takes the requests and notifications that a server sends.
@@ -73,8 +85,8 @@ type RoundTripper interface {
 
 // A Listener is a RoundTripper whose server sends what belongs to no request
 // only on a stream the client opens for it: HTTP in the revisions with
-// sessions. All carriers over HTTP implement it, and only they do, wrapped or
-// not: a client that looks for the server's era reads silence differently there.
+// sessions. All carriers over Streamable HTTP implement it, and only they do,
+// wrapped or not: a client that looks for the server's era reads silence differently there.
 type Listener interface {
 	RoundTripper
 	// Listen opens the stream and brings its messages to the Receiver until it

@@ -41,6 +41,7 @@ func ferry() {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	demoURL := mcptest.Serve(t, newDemo(), nil)
+	oldURL := mcptest.ServeSSE(t, newDemo(), nil)
 	website := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<html>welcome</html>"))
@@ -61,6 +62,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("DEMO", demoURL)
+			env.Setenv("OLD", oldURL)
 			env.Setenv("WEBSITE", website.URL)
 			env.Setenv("LOCKED", locked.URL)
 			env.Setenv("TZ", "UTC")

@@ -169,16 +169,16 @@ func (p *program) entryTarget(cfg *config.Config, s config.Server) (*target, err
 		}}, nil
 	case config.Builtin:
 		return p.builtinTarget(s, cfg.Dir)
-	case config.SSE:
-		unsupported := usagef("server %q uses the older HTTP+SSE transport, which ferry does not speak", s.Name)
-		unsupported.hint = "Most such servers offer streamable HTTP too, at another URL."
-		return nil, unsupported
 	default:
 		t, err := p.urlTarget(s.URL, s.Headers)
-		if err == nil {
-			t.name = s.Name
+		if err != nil {
+			return nil, err
 		}
-		return t, err
+		t.name = s.Name
+		if older, ok := t.transport.(transport.Fallbacker); ok && s.Kind == config.SSE {
+			t.carrier, t.transport = "sse", older.Fallback()
+		}
+		return t, nil
 	}
 }
 

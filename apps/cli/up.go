@@ -99,12 +99,6 @@ func (p *program) upConfig(c *cobra.Command, f *upFlags) (*config.Config, error)
 	if !c.Flags().Changed("address") && cfg.Ferry.Listen != "" {
 		f.address = cfg.Ferry.Listen
 	}
-	for i, s := range cfg.Servers {
-		if s.Kind == config.SSE && !s.Disabled {
-			p.err.linef(yellow, "%s: left out: it uses the older HTTP+SSE transport, which ferry does not speak", s.Name)
-			cfg.Servers[i].Disabled = true
-		}
-	}
 	dir, err := filepath.Abs(f.dir)
 	if err != nil {
 		return nil, err

@@ -133,6 +133,14 @@ func TestUp(t *testing.T) {
 		up.await(t, regexp.QuoteMeta(line))
 	}
 
+	old := mcptest.Connect(t, httpclient.New(strings.TrimSuffix(url, "/mcp")+"/sse", nil), nil)
+	if tools, err := old.ListTools(t.Context(), nil); err != nil || len(tools.Tools) < 25 {
+		t.Errorf("tools over HTTP+SSE: %v, %v", tools, err)
+	}
+	if err := old.Close(); err != nil {
+		t.Error(err)
+	}
+
 	sess := mcptest.Connect(t, httpclient.New(url, nil), nil)
 	got, err := sess.CallTool(t.Context(), &mcp.CallToolParams{
 		Name: "files_read_file", Arguments: json.RawMessage(`{"path":"README.md"}`),

@@ -21,6 +21,7 @@ import (
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
@@ -355,6 +356,12 @@ func TestView(t *testing.T) {
 	})
 }
 
+func emptyServer(t *testing.T) *server.Server {
+	srv := server.New(mcp.Implementation{Name: "empty", Version: "1"}, nil)
+	t.Cleanup(func() { _ = srv.Close() })
+	return srv
+}
+
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -368,7 +375,7 @@ func TestOpen(t *testing.T) {
 			{Name: "child", Kind: config.Stdio, Command: os.Args[0], Env: config.Secrets{"GATEWAY_TEST_CHILD": "1"}, Prefix: "c", Tools: config.Filter{Allow: []string{"p*"}, Deny: []string{"pw*"}}},
 			{Name: "off", Kind: config.Stdio, Command: "/no/such", Disabled: true},
 			{Name: "web", Kind: config.HTTP, URL: "http://127.0.0.1:1/mcp", Headers: config.Secrets{"X-Key": "secret"}, Prefix: "web"},
-			{Name: "old", Kind: config.SSE, URL: "http://127.0.0.1:1/sse"},
+			{Name: "old", Kind: config.SSE, URL: mcptest.ServeSSE(t, emptyServer(t), nil)},
 		},
 		Ferry: config.Ferry{Separator: "-", Builtins: []config.Server{
 			{Name: "time", Kind: config.Builtin, Command: "time", Args: []string{"UTC"}},
@@ -383,7 +390,7 @@ func TestOpen(t *testing.T) {
 	for _, s := range g.Status() {
 		states[s.Name] = s.State
 	}
-	want := map[string]host.State{"child": host.Ready, "time": host.Ready, "files": host.Ready, "web": host.Failed, "old": host.Failed}
+	want := map[string]host.State{"child": host.Ready, "time": host.Ready, "files": host.Ready, "web": host.Failed, "old": host.Ready}
 	if !maps.Equal(states, want) {
 		t.Errorf("status = %v, want %v", g.Status(), want)
 	}

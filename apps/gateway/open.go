@@ -58,10 +58,6 @@ func mount(h *host.Host, cfg *config.Config, own *builtins, log *slog.Logger) er
 	return errors.Join(problems...)
 }
 
-// errSSE is the state of servers of a kind that files may well have. It must not
-// keep the others from being served.
-var errSSE = errors.New("the older HTTP+SSE transport is not supported; most servers offer streamable HTTP at another URL")
-
 // reach makes the transport of an entry.
 func reach(s *config.Server, dir string, own *builtins, log *slog.Logger) (transport.Transport, error) {
 	switch s.Kind {
@@ -73,16 +69,20 @@ func reach(s *config.Server, dir string, own *builtins, log *slog.Logger) (trans
 			Stderr: &lineLog{log: log, server: s.Name},
 		}, nil
 	case config.HTTP:
-		header := http.Header{}
-		for name, value := range s.Headers {
-			header.Set(name, value)
-		}
-		return httpclient.New(s.URL, &httpclient.Options{Header: header}), nil
+		return httpclient.New(s.URL, &httpclient.Options{Header: header(s.Headers)}), nil
 	case config.SSE:
-		return transport.Dial(func(context.Context) (transport.Conn, error) { return nil, errSSE }), nil
+		return httpclient.NewSSE(s.URL, &httpclient.Options{Header: header(s.Headers)}), nil
 	default:
 		return nil, fmt.Errorf("unknown kind %q", s.Kind)
 	}
+}
+
+func header(values config.Secrets) http.Header {
+	h := http.Header{}
+	for name, value := range values {
+		h.Set(name, value)
+	}
+	return h
 }
 
 func environment(vars config.Secrets) []string {

@@ -207,9 +207,9 @@ const (
 	ping = `{"jsonrpc":"2.0","id":9,"method":"ping"}`
 )
 
-// SSE-TWO-ENDPOINTS, SSE-ENDPOINT-EVENT, SSE-MESSAGE-EVENT
 func TestSession(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SSE-TWO-ENDPOINTS", "SSE-ENDPOINT-EVENT", "SSE-MESSAGE-EVENT")
 	e := start(t, nil)
 	for _, revision := range []string{r1, r2, r4} {
 		c := e.session(revision)
@@ -272,9 +272,9 @@ func TestChangesAndCancellation(t *testing.T) {
 	}
 }
 
-// SSE-ORIGIN-VALIDATE
 func TestRefusals(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SSE-ORIGIN-VALIDATE")
 	e := start(t, &legacysse.Options{MaxBody: 100})
 	c := e.connect()
 	for _, tt := range []struct {
@@ -302,6 +302,7 @@ func TestRefusals(t *testing.T) {
 
 func TestPrincipal(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SSE-AUTHENTICATE")
 	e := start(t, &legacysse.Options{Principal: func(r *http.Request) (string, error) {
 		if name := r.Header.Get("Authorization"); name != "" {
 			return name, nil
