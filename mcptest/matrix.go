@@ -61,6 +61,10 @@ func Matrix(t *testing.T, newServer func() *server.Server, test func(t *testing.
 // childEnv names, in a child process, the test whose server it is.
 const childEnv = "FERRY_MCPTEST_SERVE"
 
+// watch is told of every session of a grid before it begins, and returns what
+// sees its messages. Only the tests of this package set it.
+var watch func(t *testing.T, revision string) func(transport.Frame)
+
 // Run runs test in a subtest for every cell of the grid.
 func (g Grid) Run(t *testing.T, test func(t *testing.T, sess *client.Session, carrier Carrier)) {
 	t.Helper()
@@ -88,7 +92,11 @@ func (g Grid) Run(t *testing.T, test func(t *testing.T, sess *client.Session, ca
 						opts = g.Client()
 					}
 					opts.Revision = name
-					test(t, Connect(t, via, opts), carrier)
+					way := via
+					if watch != nil {
+						way = transport.Tap(via, watch(t, name))
+					}
+					test(t, Connect(t, way, opts), carrier)
 				})
 			}
 		})

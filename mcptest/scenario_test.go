@@ -17,7 +17,10 @@ import (
 	"github.com/ferrymcp/ferry/mcptest"
 )
 
-func TestMain(m *testing.M) { mcptest.Main(m) }
+func TestMain(m *testing.M) {
+	mcptest.Watch(watchAll)
+	mcptest.Main(m)
+}
 
 // call calls a tool and fails the test on anything but a result.
 func call(t *testing.T, sess *client.Session, name, arguments string) *mcp.CallToolResult {

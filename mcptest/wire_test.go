@@ -1,0 +1,216 @@
+package mcptest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ferrymcp/ferry/transport"
+)
+
+// revisions are the names of all, oldest first.
+var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+
+// A wire follows the messages of one session and notes which of the rules for
+// all messages one breaks. Both ends are ours, so both are held to them.
+type wire struct {
+	revision string
+	schema   *official // or nil
+
+	mu     sync.Mutex
+	open   [2]map[string]string // the requests without an answer, by id, with their method; by sender
+	used   [2]map[string]bool   // the ids of all requests
+	broken []string
+}
+
+// watchAll checks all messages of all grids. What is wrong fails the test that
+// the session belongs to.
+func watchAll(t *testing.T, revision string) func(transport.Frame) {
+	schema, err := officialSchema(revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{
+		revision: revision, schema: schema,
+		open: [2]map[string]string{{}, {}}, used: [2]map[string]bool{{}, {}},
+	}
+	t.Cleanup(func() { // after the session was closed
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, text := range w.broken {
+			t.Error(text)
+		}
+	})
+	return w.see
+}
+
+func (w *wire) see(f transport.Frame) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if strings.HasPrefix(strings.TrimSpace(string(f.Data)), "[") {
+		var batch []json.RawMessage
+		if err := json.Unmarshal(f.Data, &batch); err != nil || w.revision != "2025-03-26" {
+			w.breaks(f, "an array is no message of this revision")
+		}
+		for _, data := range batch {
+			w.message(transport.Frame{Direction: f.Direction, Data: data})
+		}
+		return
+	}
+	w.message(f)
+}
+
+func (w *wire) breaks(f transport.Frame, format string, args ...any) {
+	w.broken = append(w.broken, fmt.Sprintf("%s %.400s: %s", []string{"sent", "received"}[f.Direction], f.Data, fmt.Sprintf(format, args...)))
+}
+
+// An envelope is what all messages share.
+type envelope struct {
+	JSONRPC string           `json:"jsonrpc"`
+	ID      *json.RawMessage `json:"id"`
+	Method  *string          `json:"method"`
+	Result  json.RawMessage  `json:"result"`
+	Error   *struct {
+		Code json.Number     `json:"code"`
+		Data json.RawMessage `json:"data"`
+	} `json:"error"`
+}
+
+func (w *wire) message(f transport.Frame) {
+	var m envelope
+	if err := json.Unmarshal(f.Data, &m); err != nil {
+		w.breaks(f, "%v", err)
+		return
+	}
+	if m.JSONRPC != "2.0" {
+		w.breaks(f, "it is no JSON-RPC 2.0")
+	}
+	switch {
+	case m.Method != nil && m.ID != nil:
+		w.request(f, *m.Method, string(*m.ID))
+	case m.Method != nil:
+		if !strings.HasPrefix(*m.Method, "notifications/") {
+			w.breaks(f, "a request has no id")
+		}
+		w.fits(f, w.definition(*m.Method), f.Data)
+	case m.Error != nil:
+		w.failure(f, m)
+	default:
+		w.result(f, m)
+	}
+}
+
+// definition is that of a message with a method; empty for methods that are not
+// the protocol's.
+func (w *wire) definition(method string) string {
+	if w.schema == nil {
+		return ""
+	}
+	return w.schema.methods[method]
+}
+
+// fits checks a value against a definition of the official schema.
+func (w *wire) fits(f transport.Frame, definition string, value json.RawMessage) {
+	if w.schema == nil || definition == "" {
+		return
+	}
+	if err := w.schema.check(definition, value); err != nil {
+		w.breaks(f, "does not fit %s: %v", definition, err)
+	}
+}
+
+func (w *wire) request(f transport.Frame, method, id string) {
+	if w.stateless() && f.Direction == transport.Received {
+		w.breaks(f, "a server sends no requests")
+	}
+	if c := id[0]; c != '"' && c != '-' && (c < '0' || c > '9') || c != '"' && strings.ContainsAny(id, ".eE") {
+		w.breaks(f, "the id is neither a string nor an integer")
+	}
+	sender := f.Direction
+	if _, busy := w.open[sender][id]; busy || w.used[sender][id] && !w.stateless() {
+		w.breaks(f, "the id was used before")
+	}
+	w.open[sender][id], w.used[sender][id] = method, true
+	w.fits(f, "JSONRPCRequest", f.Data)
+	w.fits(f, w.definition(method), f.Data)
+}
+
+func (w *wire) stateless() bool { return w.revision >= "2026-07-28" }
+
+// answered returns the method of the request that a response is for.
+func (w *wire) answered(f transport.Frame, m envelope) string {
+	if w.stateless() && f.Direction == transport.Sent {
+		w.breaks(f, "a client sends no responses")
+	}
+	if m.ID == nil {
+		return ""
+	}
+	sender := transport.Sent
+	if f.Direction == transport.Sent {
+		sender = transport.Received
+	}
+	id := string(*m.ID)
+	method, there := w.open[sender][id]
+	if !there {
+		w.breaks(f, "it answers no request")
+	}
+	delete(w.open[sender], id)
+	return method
+}
+
+func (w *wire) result(f transport.Frame, m envelope) {
+	if m.ID == nil || m.Result == nil {
+		w.breaks(f, "a response has an id, and a result or an error")
+		return
+	}
+	method := w.answered(f, m)
+	if w.schema != nil {
+		w.fits(f, w.schema.envelope("result"), f.Data)
+	}
+	var r struct {
+		ResultType *string
+		Meta       map[string]json.RawMessage `json:"_meta"`
+	}
+	if err := json.Unmarshal(m.Result, &r); err != nil {
+		w.breaks(f, "%v", err)
+		return
+	}
+	switch {
+	case !w.stateless() && r.ResultType != nil:
+		w.breaks(f, "the revision has no resultType")
+	case w.stateless() && (r.ResultType == nil || *r.ResultType != "complete" && *r.ResultType != "input_required"):
+		w.breaks(f, "the resultType is missing or unknown")
+	case w.stateless() && r.Meta["io.modelcontextprotocol/serverInfo"] == nil:
+		w.breaks(f, "the result does not name the server")
+	}
+	if w.schema == nil || method == "" {
+		return
+	}
+	definition := w.schema.result(method)
+	if r.ResultType != nil && *r.ResultType == "input_required" {
+		definition = "InputRequiredResult"
+	}
+	w.fits(f, definition, m.Result)
+}
+
+// knownCodes are the error codes that we send in the stateless revision.
+var knownCodes = map[string]bool{
+	"-32700": true, "-32600": true, "-32601": true, "-32602": true, "-32603": true,
+	"-32020": true, "-32021": true, "-32022": true,
+}
+
+func (w *wire) failure(f transport.Frame, m envelope) {
+	w.answered(f, m)
+	if w.schema != nil {
+		w.fits(f, w.schema.envelope("error"), f.Data)
+	}
+	code := m.Error.Code.String()
+	if strings.ContainsAny(code, ".eE") {
+		w.breaks(f, "the code is no integer")
+	}
+	if w.stateless() && strings.HasPrefix(code, "-32") && !knownCodes[code] {
+		w.breaks(f, "the revision has no such code")
+	}
+}
