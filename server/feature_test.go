@@ -84,7 +84,8 @@ func addOutput[Out any](srv *server.Server, name string, out Out) {
 
 func TestTypedTools(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "TOOL-OUTPUTSCHEMA-CONFORM", "TOOL-STRUCTURED-TEXT-MIRROR", "TOOL-OUTPUTSCHEMA-ANY")
+	mcptest.Proves(t, "TOOL-OUTPUTSCHEMA-CONFORM", "TOOL-STRUCTURED-TEXT-MIRROR", "TOOL-STRUCTURED-NONOBJECT-TEXT",
+		"TOOL-OUTPUTSCHEMA-ANY")
 	type text string
 	srv := newServer(t, nil)
 	addOutput(srv, "struct", addOut{1})
@@ -100,6 +101,10 @@ func TestTypedTools(t *testing.T) {
 	addOutput[*mcp.CallToolResult](srv, "nil-result", nil)
 	addOutput(srv, "value", mcp.CallToolResult{Content: []mcp.Content{mcp.Text("v")}})
 	addOutput[any](srv, "unencodable", func() {})
+	addOutput(srv, "result-list", &mcp.CallToolResult{StructuredContent: json.RawMessage(" [1]\n")})
+	addOutput(srv, "result-said", &mcp.CallToolResult{
+		Content: []mcp.Content{mcp.Text("one")}, StructuredContent: json.RawMessage(`1`),
+	})
 	server.AddTool(srv, mcp.Tool{Name: "liar", OutputSchema: json.RawMessage(`{"type":"object","required":["a"]}`)},
 		func(context.Context, *server.Call, any) (map[string]int, error) {
 			return map[string]int{"secret": 1}, nil
@@ -120,6 +125,8 @@ func TestTypedTools(t *testing.T) {
 		{"any", `"content":[{"type":"text","text":"null"}],"structuredContent":null`},
 		{"any-result", `"content":[],"isError":true`},
 		{"result", `"content":[],"structuredContent":{"a":1}`},
+		{"result-list", `"content":[{"type":"text","text":"[1]"}],"structuredContent":[1]`},
+		{"result-said", `"content":[{"type":"text","text":"one"}],"structuredContent":1`},
 		{"nil-result", `"content":[]`},
 		{"value", `"content":[{"type":"text","text":"v"}]`},
 	}

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/ferrymcp/ferry/internal/revision"
 	"github.com/ferrymcp/ferry/mcp"
@@ -30,7 +32,9 @@ func (s *Server) encode(rev *revision.Revision, method string, result any) (any,
 			return nil, &revision.ResultTypeError{Type: mcp.ResultInputRequired, Revision: rev.Name()}
 		}
 		return s.finish(rev, result), nil
-	case *mcp.CallToolResult, *mcp.GetPromptResult, *mcp.ReadResourceResult, *mcp.CompleteResult,
+	case *mcp.CallToolResult:
+		return s.finish(rev, readable(result)), nil
+	case *mcp.GetPromptResult, *mcp.ReadResourceResult, *mcp.CompleteResult,
 		*mcp.InitializeResult, *mcp.DiscoverResult, *mcp.ListenResult, *mcp.EmptyResult:
 		return s.finish(rev, result), nil
 	default:
@@ -64,6 +68,20 @@ func (s *Server) finish(rev *revision.Revision, result any) any {
 		result = s.complete(result)
 	}
 	return rev.Encode(result)
+}
+
+// readable adds the JSON of structured content as text when the content is no
+// object, which older clients cannot be given in any other form, and no text
+// says it already (tools, "Structured Content").
+func readable(r *mcp.CallToolResult) *mcp.CallToolResult {
+	value := bytes.TrimSpace(r.StructuredContent)
+	if len(value) == 0 || value[0] == '{' ||
+		slices.ContainsFunc(r.Content, func(c mcp.Content) bool { return c.Type == mcp.TypeText }) {
+		return r
+	}
+	copied := *r
+	copied.Content = append(slices.Clip(r.Content), mcp.Text(string(value)))
+	return &copied
 }
 
 // list prepares a list. One that is not kept, because middleware or another
