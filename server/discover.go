@@ -20,6 +20,7 @@ func (s *Server) discover(context.Context, *Call) (any, error) {
 // any, or when the options say that some may come.
 func (s *Server) capabilities() mcp.ServerCapabilities {
 	caps := s.opts.Capabilities
+	caps.Extensions = s.extensions()
 	caps.Logging = &mcp.LoggingCapability{}
 	if s.tools.used() || caps.Tools != nil {
 		caps.Tools = &mcp.ToolsCapability{ListChanged: true}

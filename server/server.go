@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"maps"
 	"slices"
@@ -34,9 +35,10 @@ type Server struct {
 	hub        hub
 	completes  atomic.Bool // there are completers
 
-	mu     sync.Mutex
-	chain  []Middleware
-	custom map[string]Handler
+	mu       sync.Mutex
+	chain    []Middleware
+	custom   map[string]Handler
+	extended map[string]json.RawMessage // the extensions declared; copied when it changes
 
 	handler atomic.Pointer[Handler] // chain applied to dispatch
 

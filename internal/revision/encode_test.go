@@ -79,7 +79,7 @@ func TestEncodeInitialize(t *testing.T) {
 	mcptest.Proves(t, "SCH-IMPLEMENTATION", "LIFE-CAP-COMPLETIONS")
 	full := `{"protocolVersion":"v","serverInfo":{"name":"n","version":"1","title":"T","description":"D",
 		"icons":[{"src":"https://example.com/i.png"}],"websiteUrl":"https://example.com"},
-		"capabilities":{"completions":{},"tasks":{},"logging":{}}}`
+		"capabilities":{"completions":{},"tasks":{},"logging":{},"extensions":{"e/x":{}}}}`
 	encodes(t, func() *mcp.InitializeResult {
 		return &mcp.InitializeResult{
 			ProtocolVersion: "v",
@@ -94,9 +94,10 @@ func TestEncodeInitialize(t *testing.T) {
 	}, map[string]string{
 		r1: `{"protocolVersion":"v","serverInfo":{"name":"n","version":"1"},"capabilities":{"logging":{}}}`,
 		r2: `{"protocolVersion":"v","serverInfo":{"name":"n","version":"1"},"capabilities":{"completions":{},"logging":{}}}`,
-		r3: `{"protocolVersion":"v","serverInfo":{"name":"n","version":"1","title":"T"},"capabilities":{"completions":{},"logging":{}}}`,
+		r3: `{"protocolVersion":"v","serverInfo":{"name":"n","version":"1","title":"T"},
+			"capabilities":{"completions":{},"logging":{},"extensions":{"e/x":{}}}}`,
 		r4: full,
-		r5: full[:len(full)-2] + `,"extensions":{"e/x":{}}}}`, // never sent
+		r5: full, // never sent
 	})
 }
 

@@ -16,6 +16,9 @@ var rev20250618 = &Revision{
 			"content", "messages", "contents", "structuredContent",
 			"tools", "prompts", "resources", "resourceTemplates",
 		},
+		// Extensions came with the stateless revision, but the capabilities of the
+		// ones before are open to them, and hosts look for them there.
+		capabilities:   func(c *mcp.ServerCapabilities) { c.Extensions = nil },
 		implementation: func(i *mcp.Implementation) { i.Title = "" },
 		tool:           untitledTool,
 		prompt:         untitledPrompt,

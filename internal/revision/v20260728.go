@@ -29,11 +29,10 @@ var rev20260728 = &Revision{
 		capabilities: func(c *mcp.ServerCapabilities) { c.Tasks = nil },
 	},
 	undo: undo{
-		members:      []string{"resultType", "ttlMs", "cacheScope", "_meta", "structuredContent", "tools"},
-		dropped:      []string{"resultType", "ttlMs", "cacheScope"},
-		result:       typelessResult,
-		cache:        func(c *mcp.Cache) { *c = mcp.Cache{} },
-		capabilities: func(c *mcp.ServerCapabilities) { c.Extensions = nil },
+		members: []string{"resultType", "ttlMs", "cacheScope", "_meta", "structuredContent", "tools"},
+		dropped: []string{"resultType", "ttlMs", "cacheScope"},
+		result:  typelessResult,
+		cache:   func(c *mcp.Cache) { *c = mcp.Cache{} },
 		tool: func(t *mcp.Tool) {
 			if !objectSchema(t.OutputSchema) {
 				t.OutputSchema = nil

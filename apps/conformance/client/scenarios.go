@@ -28,6 +28,10 @@ func scenario(name string) player {
 		return callAsTold
 	case "json-schema-2020-12-preservation":
 		return echoSchema
+	case "sep-2640-client-no-prefetch":
+		return listSkills
+	case "sep-2640-client-verify-digest", "sep-2640-client-verify-size", "sep-2640-client-verify-frontmatter":
+		return loadSkills
 	default:
 		return callTools
 	}

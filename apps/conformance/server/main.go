@@ -40,7 +40,10 @@ func main() {
 // serve serves until ctx ends. It prints the URL once clients can connect.
 func serve(ctx context.Context, address string) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	srv := newServer(log)
+	srv, err := newServer(log)
+	if err != nil {
+		return err
+	}
 	defer func() { _ = srv.Close() }()
 	handler := httpserver.New(srv, &httpserver.Options{Logger: log})
 	mux := http.NewServeMux()
@@ -69,7 +72,7 @@ func serve(ctx context.Context, address string) error {
 }
 
 // newServer returns a server with all that the suite asks for.
-func newServer(log *slog.Logger) *server.Server {
+func newServer(log *slog.Logger) (*server.Server, error) {
 	info := mcp.Implementation{Name: "ferry-conformance", Version: "1.0.0"}
 	srv := server.New(info, &server.Options{Logger: log, Complete: complete})
 	addTools(srv)
@@ -77,7 +80,7 @@ func newServer(log *slog.Logger) *server.Server {
 	addSchemaTool(srv)
 	addResources(srv)
 	addPrompts(srv)
-	return srv
+	return srv, addSkills(srv)
 }
 
 // complete completes any argument by what has been typed and an ending.
