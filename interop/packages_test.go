@@ -257,6 +257,12 @@ func TestPackages(t *testing.T) {
 			waitForPort(t, port)
 			return httpclient.New("http://127.0.0.1:"+port+"/mcp", nil)
 		}, func(string) []task { return everythingTasks() }},
+		{everythingServer, overSSE, func(t *testing.T, _ string) transport.Transport {
+			port := freePort(t)
+			background(t, []string{"PORT=" + port}, "node", installed(t, "server-everything", "dist/index.js"), "sse")
+			waitForPort(t, port)
+			return httpclient.New("http://127.0.0.1:"+port+"/sse", nil)
+		}, func(string) []task { return everythingTasks() }},
 	}
 	for _, test := range tests {
 		for _, asked := range slices.Concat([]string{""}, legacy) {

@@ -3,7 +3,7 @@
 //
 //	everything -http 127.0.0.1:0
 //
-// which prints the URL as its first line. The servers in ../js offer the same.
+// which prints the URL as its first line; HTTP+SSE is at /sse beside it. The servers in ../js offer the same.
 package main
 
 import (
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/httpserver"
+	"github.com/ferrymcp/ferry/httpserver/legacysse"
 	"github.com/ferrymcp/ferry/server"
 )
 
@@ -44,9 +45,15 @@ func serveHTTP(ctx context.Context, srv *server.Server, addr string) error {
 		return err
 	}
 	handler := httpserver.New(srv, nil)
-	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	old := legacysse.New(srv, &legacysse.Options{MessagePath: "/message"})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", handler)
+	mux.Handle("/sse", old)
+	mux.Handle("/message", old)
+	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() {
 		_ = handler.Close()
+		_ = old.Close()
 		_ = web.Close()
 	})
 	defer stop()

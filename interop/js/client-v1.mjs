@@ -1,5 +1,6 @@
 // A client of the first generation: node client-v1.mjs URL | COMMAND [ARG...]
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -14,9 +15,9 @@ const schemas = {
 
 finish(async () => {
     const [target, ...args] = process.argv.slice(2);
-    const transport = target.startsWith('http:')
-        ? new StreamableHTTPClientTransport(new URL(target))
-        : new StdioClientTransport({ command: target, args });
+    const transport = !target.startsWith('http:') ? new StdioClientTransport({ command: target, args })
+        : target.endsWith('/sse') ? new SSEClientTransport(new URL(target))
+        : new StreamableHTTPClientTransport(new URL(target));
     let revision;
     const tell = transport.setProtocolVersion?.bind(transport);
     transport.setProtocolVersion = version => { revision = version; tell?.(version); };

@@ -1,15 +1,17 @@
 // A client of the second generation:
 //
 //	node client-v2.mjs legacy|legacy:REVISION|auto|REVISION URL | COMMAND [ARG...]
-import { Client, LOG_LEVEL_META_KEY, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+    Client, LOG_LEVEL_META_KEY, ProtocolError, SSEClientTransport, StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { finish, limit, report } from './report.mjs';
 
 finish(async () => {
     const [era, target, ...args] = process.argv.slice(2);
-    const transport = target.startsWith('http:')
-        ? new StreamableHTTPClientTransport(new URL(target))
-        : new StdioClientTransport({ command: target, args });
+    const transport = !target.startsWith('http:') ? new StdioClientTransport({ command: target, args })
+        : target.endsWith('/sse') ? new SSEClientTransport(new URL(target))
+        : new StreamableHTTPClientTransport(new URL(target));
     const [mode, only] = era.split(':');
     const client = new Client({ name: 'v2', version: '1.0.0' }, {
         versionNegotiation: { mode: mode === 'legacy' || mode === 'auto' ? mode : { pin: mode } },

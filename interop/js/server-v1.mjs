@@ -1,9 +1,10 @@
-// A server of the first generation: node server-v1.mjs stdio|http
-// Over HTTP it has sessions and streams that can be resumed.
+// A server of the first generation: node server-v1.mjs stdio|http|sse
+// Over HTTP it has sessions and streams that can be resumed; sse is HTTP+SSE.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
@@ -31,6 +32,20 @@ function newServer() {
 
 if (process.argv[2] === 'stdio') {
     await newServer().connect(new StdioServerTransport());
+} else if (process.argv[2] === 'sse') {
+    const sessions = new Map();
+    listen(createServer(async (req, res) => {
+        const url = new URL(req.url, 'http://localhost');
+        if (req.method === 'GET') {
+            const transport = new SSEServerTransport('/messages', res);
+            sessions.set(transport.sessionId, transport);
+            transport.onclose = () => sessions.delete(transport.sessionId);
+            return newServer().connect(transport);
+        }
+        const transport = sessions.get(url.searchParams.get('sessionId'));
+        if (req.method !== 'POST' || !transport) return res.writeHead(url.pathname === '/messages' ? 404 : 405).end();
+        await transport.handlePostMessage(req, res);
+    }));
 } else {
     const sessions = new Map();
     listen(createServer(async (req, res) => {
