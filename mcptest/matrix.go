@@ -45,8 +45,8 @@ type Grid struct {
 	Revisions []string
 }
 
-// Matrix runs test once for every revision over every carrier, each in a
-// subtest of its own with a fresh session. All of them talk to servers made by
+// Matrix runs test once for every revision over every carrier that has it, each
+// in a subtest of its own with a fresh session. All of them talk to servers made by
 // newServer: one for each carrier, which serves all revisions.
 //
 // For the carrier [Process] the test binary runs itself again, with the test

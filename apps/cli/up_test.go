@@ -106,6 +106,7 @@ func writeFile(t *testing.T, name, content string) {
 // later.
 func TestUp(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SSE-COMPAT-SERVER")
 	late, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
