@@ -112,7 +112,7 @@ func (s *Session) transact(ctx context.Context, l *link, m *transport.Outgoing, 
 		return answer(d, m, resp)
 	}
 	if ctx.Err() != nil {
-		s.giveUp(l, m, "the client no longer wants an answer")
+		s.giveUp(l, m, reasonOf(ctx))
 		return nil, fmt.Errorf("%s: %w", m.Method, context.Cause(ctx))
 	}
 	if _, ok := errors.AsType[*TimeoutError](err); ok {
@@ -212,6 +212,20 @@ func (s *Session) failure(m *transport.Outgoing, err error) error {
 		}
 	}
 	return &UnreachableError{Method: m.Method, Err: err}
+}
+
+// reasonOf returns what the server is told of why a context has ended: what its
+// cause says for that purpose. Other causes are nobody else's business.
+func reasonOf(ctx context.Context) string {
+	if cause, ok := errors.AsType[interface {
+		error
+		CancelReason() string
+	}](context.Cause(ctx)); ok {
+		if reason := cause.CancelReason(); reason != "" {
+			return reason
+		}
+	}
+	return "the client no longer wants an answer"
 }
 
 // giveUp tells the server that a request is no longer waited for. The caller

@@ -112,6 +112,19 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("%s: revision %s does not have it", e.Method, e.Revision)
 }
 
+// A CancelError as the cause of a call's context tells the server why the call
+// was cancelled. So does any cause with its method CancelReason; other causes are
+// not told.
+type CancelError struct {
+	Reason string // for the server's log
+}
+
+// Error implements the error interface.
+func (e *CancelError) Error() string { return "cancelled: " + e.Reason }
+
+// CancelReason returns what the server is told.
+func (e *CancelError) CancelReason() string { return e.Reason }
+
 // A NotOfferedError tells that a server tells of none of the changes that a
 // subscription asked for.
 type NotOfferedError struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/mcptest"
+	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -91,7 +92,7 @@ func TestTimeouts(t *testing.T) {
 
 func TestCallerCancels(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "CANCEL-LATE-RESPONSE", "CANCEL-RACE")
+	mcptest.Proves(t, "CANCEL-LATE-RESPONSE", "CANCEL-FORMAT", "CANCEL-CLIENT-OWN", "CANCEL-RACE")
 	for _, progress := range []func(mcp.ProgressParams){nil, func(mcp.ProgressParams) {}} {
 		bubble(t, fmt.Sprint(progress != nil), func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -116,6 +117,32 @@ func TestCallerCancels(t *testing.T) {
 			if err := sess.Ping(t.Context()); err != nil {
 				t.Error(err)
 			}
+		})
+	}
+}
+
+func TestReasonsOfCancellations(t *testing.T) {
+	t.Parallel()
+	for cause, want := range map[error]string{
+		&client.CancelError{Reason: "stop was pressed"}:                  "stop was pressed",
+		fmt.Errorf("again: %w", &server.CancelledError{Reason: "bored"}): "bored",
+		&client.CancelError{}: "the client no longer wants an answer",
+	} {
+		bubble(t, want, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			sess := connect(t, fake(t, func(p *peer) {
+				p.open(r4)
+				p.want(mcp.MethodToolsCall)
+				cancel(cause)
+				var told mcp.CancelledParams
+				if err := json.Unmarshal(p.want(mcp.NotificationCancelled).Params, &told); err != nil || told.Reason != want {
+					t.Errorf("server was told %q, %v, want %q", told.Reason, err, want)
+				}
+			}), nil)
+			if _, err := sess.CallTool(ctx, &noPause, nil); !errors.Is(err, cause) {
+				t.Errorf("got %v, want %v", err, cause)
+			}
+			synctest.Wait()
 		})
 	}
 }

@@ -291,7 +291,7 @@ func inOrder(method string) bool {
 // goroutine are counted.
 func (d *duplex) begin(rq *Request) (run func() *Response, refused *jsonrpc.Error) {
 	if rq.ID.IsZero() && rq.Method == mcp.NotificationCancelled {
-		d.flying.cancelled(rq) // a cancellation need not say which era it belongs to
+		d.flying.cancelled(rq, d.srv.log) // a cancellation need not say which era it belongs to
 	}
 	counted := !rq.ID.IsZero() && !inOrder(rq.Method)
 	if counted && !d.enter() {

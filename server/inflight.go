@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -36,6 +37,10 @@ func (e *CancelledError) Error() string {
 	}
 	return fmt.Sprintf("cancelled by the caller: %s", e.Reason)
 }
+
+// CancelReason returns what the caller gave as its reason, so that a client on
+// whose behalf the request was made can hand it on.
+func (e *CancelledError) CancelReason() string { return e.Reason }
 
 // begin enters a request; run handles it with serve. The response is nil when
 // the request was cancelled meanwhile. Notifications are not entered.
@@ -86,8 +91,8 @@ func (f *inflight) end(call *flight) bool {
 }
 
 // stop cancels a request on behalf of its caller. A request that is not known
-// has been answered already, or never came: both are fine.
-func (f *inflight) stop(id jsonrpc.ID, reason string) {
+// has been answered already, or never came: both are fine, and it reports false.
+func (f *inflight) stop(id jsonrpc.ID, reason string) (known bool) {
 	f.mu.Lock()
 	call, ok := f.calls[id]
 	delete(f.calls, id)
@@ -95,13 +100,14 @@ func (f *inflight) stop(id jsonrpc.ID, reason string) {
 	if ok {
 		call.cancel(&CancelledError{Reason: reason})
 	}
+	return ok
 }
 
 // cancelled acts on a notifications/cancelled from the peer.
-func (f *inflight) cancelled(rq *Request) {
+func (f *inflight) cancelled(rq *Request, log *slog.Logger) {
 	var p mcp.CancelledParams
-	if rq.params(&p) == nil && !p.RequestID.IsZero() {
-		f.stop(p.RequestID, p.Reason)
+	if rq.params(&p) == nil && !p.RequestID.IsZero() && f.stop(p.RequestID, p.Reason) {
+		log.Debug("request cancelled by its caller", slog.String("id", p.RequestID.String()), slog.String("reason", p.Reason))
 	}
 }
 

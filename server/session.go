@@ -135,7 +135,7 @@ func (sess *Session) begin(ctx context.Context, rq *Request, sink Sink) (run fun
 		return nil, err
 	}
 	if rq.ID.IsZero() && rq.Method == mcp.NotificationCancelled {
-		sess.flying.cancelled(rq)
+		sess.flying.cancelled(rq, sess.srv.log)
 	}
 	return sess.flying.begin(ctx, rq, func(ctx context.Context) *Response {
 		return sess.srv.serve(ctx, sess, rq, sink)
