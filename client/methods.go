@@ -40,7 +40,11 @@ func optional[P any](params *P) any {
 // ListTools returns one page of the server's tools; nil params ask for the
 // first. Tools goes through all of them.
 func (s *Session) ListTools(ctx context.Context, params *mcp.ListToolsParams) (*mcp.ListToolsResult, error) {
-	return ask[mcp.ListToolsResult](ctx, s, mcp.MethodToolsList, optional(params), nil, "tools")
+	result, err := ask[mcp.ListToolsResult](ctx, s, mcp.MethodToolsList, optional(params), nil, "tools")
+	if err == nil && !s.client.opts.TrustOutput {
+		s.outputs.learn(result.Tools)
+	}
+	return result, err
 }
 
 // CallTool calls a tool. That the tool failed is not an error: see IsError of
@@ -48,8 +52,18 @@ func (s *Session) ListTools(ctx context.Context, params *mcp.ListToolsParams) (*
 // for which there is no handler, and a *mcp.URLElicitationRequiredError that the
 // user must visit web pages first: with an OnElicit handler in URL mode the user
 // is sent there and the call repeated when the server says that this is done.
+// Structured content is checked against the
+// output schema if the session has listed the tool, unless Options.TrustOutput
+// is set.
 func (s *Session) CallTool(ctx context.Context, params *mcp.CallToolParams, opts *CallOptions) (*mcp.CallToolResult, error) {
-	return ask[mcp.CallToolResult](ctx, s, mcp.MethodToolsCall, optional(params), opts, "content", "structuredContent")
+	result, err := ask[mcp.CallToolResult](ctx, s, mcp.MethodToolsCall, optional(params), opts, "content", "structuredContent")
+	if err != nil || params == nil || s.client.opts.TrustOutput {
+		return result, err
+	}
+	if err := s.checkOutput(ctx, params.Name, result); err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 // ListPrompts returns one page of the server's prompts; nil params ask for the

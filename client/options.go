@@ -56,6 +56,15 @@ type Options struct {
 	// revisions before it takes the server for an older one. It does not apply to
 	// HTTP. 0 means five seconds.
 	ProbeTimeout time.Duration
+	// KeepAlive is how often the server of a session is asked for a sign of life,
+	// and how long it may take to give one; when it does not, the session is over
+	// with an *UnreachableError. 0 means never. In the stateless revisions there
+	// is nothing to keep alive.
+	KeepAlive time.Duration
+	// TrustOutput leaves the structured content of tools unchecked. Else a result
+	// that does not fit the output schema that the server has listed for the tool
+	// is a *ProtocolError.
+	TrustOutput bool
 	// Logger gets what nobody else is told; nil discards it.
 	Logger *slog.Logger
 	// OnNotification gets the server's notifications in order, one at a time,

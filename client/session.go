@@ -35,6 +35,7 @@ type Session struct {
 	inbox      inbox
 	subs       subscriptions
 	visits     visits
+	outputs    outputs
 	ids        atomic.Int64
 	closed     chan struct{} // closed when Close has done its work
 	closeErr   error         // of Close, valid when closed is closed
@@ -82,6 +83,9 @@ func (s *Session) adopt(l *link) {
 		return
 	}
 	s.tasks.start(func() { s.guard(l) })
+	if s.client.opts.KeepAlive > 0 && l.speaks().revision().Defines(mcp.MethodPing) {
+		s.tasks.start(func() { s.keepAlive(l) })
+	}
 	l.listen()
 }
 
