@@ -149,6 +149,11 @@ func (ss *subscriptions) find(params stdjson.RawMessage, related jsonrpc.ID) *li
 	}
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
+	if id.IsZero() && len(ss.listened) == 1 {
+		for _, e := range ss.listened {
+			return e // the server has forgotten to say so
+		}
+	}
 	return ss.listened[id]
 }
 

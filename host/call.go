@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -169,96 +168,4 @@ func (u *upstream) connected() (*client.Session, error) {
 		return nil, &UpstreamError{Upstream: u.conf.Name, Err: ErrClosed}
 	}
 	return nil, &UpstreamError{Upstream: u.conf.Name, Err: u.err}
-}
-
-// maxWatched bounds the resources of one server that are subscribed to.
-const maxWatched = 10_000
-
-// Subscribe asks the server that has a resource to tell of its changes, which
-// go to Hooks.ResourceUpdated. It is asked again after each loss of the
-// connection, until Unsubscribe.
-func (h *Host) Subscribe(ctx context.Context, uri string) error {
-	u := h.owner(uri)
-	if u == nil {
-		return &mcp.ResourceNotFoundError{URI: uri}
-	}
-	sess, err := u.connected()
-	if err != nil {
-		return err
-	}
-	h.mu.Lock()
-	known, full, st := u.watched[uri], len(u.watched) >= maxWatched, u.stream
-	if !known && !full {
-		u.watched[uri] = true
-	}
-	h.mu.Unlock()
-	switch {
-	case known:
-		return nil
-	case full:
-		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "too many subscriptions: at most %d", maxWatched)
-	case st != nil:
-		st.reopen()
-		return nil
-	}
-	if _, err := sess.Call(ctx, mcp.MethodResourcesSubscribe, &mcp.SubscribeParams{URI: uri}, nil); err != nil {
-		h.mu.Lock()
-		delete(u.watched, uri)
-		h.mu.Unlock()
-		return u.failure(ctx, err)
-	}
-	return nil
-}
-
-// Unsubscribe undoes Subscribe.
-func (h *Host) Unsubscribe(ctx context.Context, uri string) error {
-	u := h.owner(uri)
-	if u == nil {
-		return nil
-	}
-	h.mu.Lock()
-	known, sess, st := u.watched[uri], u.session, u.stream
-	delete(u.watched, uri)
-	h.mu.Unlock()
-	switch {
-	case !known || sess == nil:
-		return nil
-	case st != nil:
-		st.reopen()
-		return nil
-	}
-	if _, err := sess.Call(ctx, mcp.MethodResourcesUnsubscribe, &mcp.SubscribeParams{URI: uri}, nil); err != nil {
-		return u.failure(ctx, err)
-	}
-	return nil
-}
-
-// owner returns the server that has a resource, or is the first that may.
-func (h *Host) owner(uri string) *upstream {
-	c := h.Catalog()
-	if u := c.resources[uri]; u != nil {
-		return u
-	}
-	if found := c.mayHave(uri); len(found) > 0 {
-		return found[0]
-	}
-	return nil
-}
-
-// resubscribe tells a new connection what the last one was told.
-func (u *upstream) resubscribe(ctx context.Context, sess *client.Session) {
-	if sess.Stateless() {
-		return // the stream of notifications says it
-	}
-	u.host.mu.Lock()
-	var uris []string
-	for uri := range u.watched {
-		uris = append(uris, uri)
-	}
-	u.host.mu.Unlock()
-	for _, uri := range uris {
-		if _, err := sess.Call(ctx, mcp.MethodResourcesSubscribe, &mcp.SubscribeParams{URI: uri}, nil); err != nil {
-			u.log.Warn("not subscribed again", slog.String("uri", uri), slog.Any("error", err))
-		}
-	}
 }

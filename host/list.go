@@ -37,7 +37,6 @@ type lists struct {
 // join reads all lists for the first time and shows them. A list that cannot be
 // read is tried again later: the others are of use without it.
 func (u *upstream) join(ctx context.Context, sess *client.Session) {
-	u.setFetching()
 	fresh, failed := u.fetch(ctx, sess, kindAll, lists{})
 	if ctx.Err() != nil || sess.Err() != nil {
 		return // whoever called sees it next
@@ -53,7 +52,6 @@ func (u *upstream) join(ctx context.Context, sess *client.Session) {
 		u.enterLocked(Ready, nil)
 		u.attempts = 0
 	})
-	u.resubscribe(ctx, sess)
 	u.settle.Do(func() { close(u.settled) })
 	u.log.Info("server is ready", slog.String("revision", sess.Revision()))
 }

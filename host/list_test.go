@@ -115,7 +115,9 @@ func TestMissedChanges(t *testing.T) {
 			if again {
 				p.tool("y") // nobody tells of it
 			}
-			if err := c.Notify(ctx, mcp.NotificationSubscriptionsAcknowledged, &mcp.AcknowledgedParams{}); err != nil {
+			if err := c.Notify(ctx, mcp.NotificationSubscriptionsAcknowledged, &mcp.AcknowledgedParams{
+				Notifications: mcp.SubscriptionFilter{ToolsListChanged: true},
+			}); err != nil {
 				return nil, err
 			}
 			if again {

@@ -76,6 +76,7 @@ type upstream struct {
 	settle  sync.Once
 	settled chan struct{} // closed after the first attempt to connect
 	wake    chan struct{} // of size 1: there is something pending
+	retell  chan struct{} // of size 1: other resources are watched
 
 	// The fields below are guarded by host.mu.
 
@@ -89,8 +90,8 @@ type upstream struct {
 	lists    lists           // kept after a loss, so that names stay reserved
 	pending  kind            // lists to be read again
 	suspect  bool            // a call did not reach the server
-	stream   *stream         // of a stateless server's notifications
 	watched  map[string]bool // subscribed resources, by URI
+	telling  *telling        // the next; nil when the server knows of all of them
 }
 
 func newUpstream(h *Host, conf Upstream) *upstream {
@@ -101,6 +102,7 @@ func newUpstream(h *Host, conf Upstream) *upstream {
 		log:     h.log.With(slog.String("server", conf.Name)),
 		settled: make(chan struct{}),
 		wake:    make(chan struct{}, 1),
+		retell:  make(chan struct{}, 1),
 		state:   Connecting,
 		since:   time.Now(),
 		watched: map[string]bool{},
@@ -164,7 +166,7 @@ func (u *upstream) run(ctx context.Context) {
 // lose takes the server's features out of the catalog and says why.
 func (u *upstream) lose(err error) {
 	u.host.update(func() {
-		u.session, u.stream, u.suspect, u.pending = nil, nil, false, 0
+		u.session, u.suspect, u.pending = nil, false, 0
 		u.enterLocked(Failed, err)
 	})
 	u.settle.Do(func() { close(u.settled) })
@@ -198,14 +200,14 @@ func (u *upstream) connect(ctx context.Context, pause *backoff) error {
 // the connection is lost or ctx ends.
 func (u *upstream) stay(ctx context.Context, sess *client.Session) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup // the reading of a stateless server's notifications
+	var wg sync.WaitGroup // what follows the lists and the resources
 	defer wg.Wait()
 	defer cancel()
-	if st := u.newStream(sess); st != nil {
-		wg.Go(func() { st.run(ctx) })
-		st.awaitFirst(ctx)
-	}
+	f := u.newFollower(sess)
+	wg.Go(func() { f.run(ctx) })
+	f.awaitFirst(ctx)
 	u.join(ctx, sess)
+	wg.Go(func() { u.watch(ctx, sess) })
 
 	ping := newTicker(u.host.opts.Ping)
 	defer ping.stop()
