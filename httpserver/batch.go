@@ -80,6 +80,7 @@ func (b *batch) serve(ctx context.Context, i int, item *jsonrpc.BatchItem) {
 		b.responses[i] = &server.Response{ID: item.ID, Error: asWire(item.Err)}
 		return
 	case item.Kind() == jsonrpc.Response:
+		b.caller.Answer(item.Message)
 		return
 	}
 	rq, err := b.x.h.srv.Decode(item.Message)
@@ -98,7 +99,7 @@ func (b *batch) serve(ctx context.Context, i int, item *jsonrpc.BatchItem) {
 		b.slots <- struct{}{}
 		b.running.Go(func() {
 			defer func() { <-b.slots }()
-			b.responses[i] = b.caller.Serve(ctx, rq, b.x.sink)
+			b.responses[i] = b.caller.Serve(ctx, rq, b.x.way())
 		})
 	}
 }

@@ -104,12 +104,20 @@ func (x *exchange) quiet() {
 	x.rewindLocked()
 }
 
-// related sends a message that belongs to the request. A client that takes no
-// events does not get it: such messages are never essential.
+// way returns where messages that belong to the request go; nil when the client
+// takes no events.
+func (x *exchange) way() server.Sink {
+	if !x.events {
+		return nil
+	}
+	return x.sink
+}
+
+// related sends a message that belongs to the request.
 func (x *exchange) related(frame []byte) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.finished || !x.events {
+	if x.finished {
 		return nil
 	}
 	err := x.openLocked(x.h.opts.RetryAfter)

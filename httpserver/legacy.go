@@ -51,7 +51,7 @@ func (x *exchange) serve(ctx context.Context, caller *server.Session, rq *server
 		x.serveApart(ctx, caller, rq)
 		return
 	}
-	x.respond(rq, caller.Serve(ctx, rq, x.sink))
+	x.respond(rq, caller.Serve(ctx, rq, x.way()))
 }
 
 // respond sends the response to a request of a session.
@@ -96,12 +96,13 @@ func (x *exchange) initialize(rq *server.Request, wrong error) {
 }
 
 // response takes a client's response to a request of the server.
-func (x *exchange) response() {
+func (x *exchange) response(m jsonrpc.Message) {
 	if stateless(x.version) {
 		x.refuse(http.StatusBadRequest, jsonrpc.ID{}, invalid("this revision has no responses from clients"))
 		return
 	}
-	if _, ok := x.caller(jsonrpc.ID{}); ok {
+	if caller, ok := x.caller(jsonrpc.ID{}); ok {
+		caller.Answer(m)
 		x.conclude(nil)
 	}
 }

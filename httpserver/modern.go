@@ -32,7 +32,7 @@ func (x *exchange) modern(rq *server.Request, wrong error) {
 		return
 	}
 	x.watch()
-	response := x.h.srv.Serve(ctx, rq, x.sink)
+	response := x.h.srv.Serve(ctx, rq, x.way())
 	if x.r.Context().Err() != nil {
 		x.abandon() // by closing the connection the client has cancelled
 		return

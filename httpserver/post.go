@@ -46,7 +46,7 @@ func (x *exchange) message(body []byte) {
 		return
 	}
 	if m.Kind() == jsonrpc.Response {
-		x.response()
+		x.response(m)
 		return
 	}
 	rq, err := x.h.srv.Decode(m)

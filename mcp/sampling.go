@@ -2,6 +2,9 @@ package mcp
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -47,6 +50,82 @@ const (
 	// IncludeContextAllServers includes the context of all servers.
 	IncludeContextAllServers = "allServers"
 )
+
+// Validate reports what the protocol forbids in the parameters: messages whose
+// blocks a model cannot take, calls of tools and their results that do not
+// belong together, numbers out of their range.
+func (p *CreateMessageParams) Validate() error {
+	if p.MaxTokens <= 0 {
+		return fmt.Errorf("maxTokens is %d, must be greater than 0", p.MaxTokens)
+	}
+	if c := p.ToolChoice; c != nil && !slices.Contains([]string{"", ToolChoiceAuto, ToolChoiceRequired, ToolChoiceNone}, c.Mode) {
+		return fmt.Errorf("toolChoice.mode is %q", c.Mode)
+	}
+	if m := p.ModelPreferences; m != nil {
+		for _, priority := range []*float64{m.CostPriority, m.SpeedPriority, m.IntelligencePriority} {
+			if priority != nil && (*priority < 0 || *priority > 1) {
+				return fmt.Errorf("a priority of modelPreferences is %v, must be from 0 to 1", *priority)
+			}
+		}
+	}
+	calls := map[string]bool{} // those of the message before, which want a result
+	for i := range p.Messages {
+		next, err := p.Messages[i].check(calls)
+		if err != nil {
+			return fmt.Errorf("messages[%d]: %w", i, err)
+		}
+		calls = next
+	}
+	if len(calls) > 0 {
+		return errors.New("the last message calls tools; a message with the results must follow")
+	}
+	return nil
+}
+
+// check reports what is wrong with a message that follows one with the given
+// calls of tools, and returns its own.
+func (m *SamplingMessage) check(calls map[string]bool) (own map[string]bool, err error) {
+	if m.Role != RoleUser && m.Role != RoleAssistant {
+		return nil, fmt.Errorf("role is %q, must be %q or %q", m.Role, RoleUser, RoleAssistant)
+	}
+	own, results := map[string]bool{}, map[string]bool{}
+	for i := range m.Content {
+		switch block := &m.Content[i]; block.Type {
+		case TypeText, TypeImage, TypeAudio:
+			continue
+		case TypeToolUse:
+			if block.ToolUse != nil && m.Role == RoleAssistant {
+				own[block.ToolUse.ID] = true
+				continue
+			}
+		case TypeToolResult:
+			if block.ToolResult != nil && m.Role == RoleUser {
+				results[block.ToolResult.ToolUseID] = true
+				continue
+			}
+		}
+		return nil, fmt.Errorf("content[%d]: a message of the %s cannot have a block of type %q", i, m.Role, m.Content[i].Type)
+	}
+	if len(results) > 0 && slices.ContainsFunc(m.Content, func(c Content) bool { return c.Type != TypeToolResult }) {
+		return nil, errors.New("a message with results of tools must have nothing else")
+	}
+	return own, balanced(calls, results)
+}
+
+// balanced reports calls of tools without a result, and results without a call.
+func balanced(calls, results map[string]bool) error {
+	for id := range calls {
+		if !results[id] {
+			return fmt.Errorf("must have the result of the call %q in the message before", id)
+		}
+	}
+	for id := range results {
+		if !calls[id] {
+			return fmt.Errorf("the result of the call %q does not follow that call", id)
+		}
+	}
+	return nil
+}
 
 type plainCreateMessageParams CreateMessageParams
 

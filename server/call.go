@@ -26,10 +26,11 @@ type Call struct {
 	from caller
 	view *View
 
-	mu       sync.Mutex // guards the two below, and the order: nothing is sent after the result
+	mu       sync.Mutex // guards the below, and the order: nothing is sent after the result
 	sink     Sink
 	finished bool
 	steps    *steps // of progress; nil before the first
+	round    *round // nil unless the handler asks the client
 }
 
 // Params returns the undecoded parameters; nil when there were none.

@@ -77,6 +77,7 @@ func (s *Server) ServePeer(ctx context.Context, conn transport.Conn, peer *Peer)
 	err := d.read()
 	ours := ctx.Err() != nil
 	d.flying.stopListens()
+	d.sess.asked.close() // nothing comes any more
 	if err == nil && !ours {
 		d.drain(ctx, s.opts.Drain)
 	}
@@ -233,11 +234,10 @@ func (d *duplex) malformed(m jsonrpc.Message, err error) {
 	d.write(&Response{ID: m.ID, Error: asWire(err)})
 }
 
-// message handles one message and hands its response to reply. Responses to
-// requests that were never made are dropped.
+// message handles one message and hands its response to reply.
 func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) {
 	if m.Kind() == jsonrpc.Response {
-		d.srv.log.Debug("a response to no request", "id", m.ID.String())
+		d.sess.Answer(m)
 		return
 	}
 	rq, err := d.srv.Decode(m)
@@ -331,6 +331,7 @@ func (d *duplex) batch(frame []byte) {
 		case item.Err != nil:
 			b.reply(&Response{ID: item.ID, Error: asWire(item.Err)})
 		case item.Kind() == jsonrpc.Response:
+			d.sess.Answer(item.Message)
 			b.reply(nil)
 		case item.Method == mcp.MethodInitialize:
 			b.reply(errorResponse(item.ID, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize must not be part of a batch")))

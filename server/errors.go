@@ -27,14 +27,35 @@ type wireError interface {
 	RPCError() *jsonrpc.Error
 }
 
+// asked returns the form on the wire of an error of asking the client; nil when
+// it is another error, or one whose form does not depend on the revision.
+func (c *Call) asked(err error) *jsonrpc.Error {
+	if text := c.legible(err); text != "" {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: text}
+	}
+	if e, ok := errors.AsType[*AnswerError](err); ok {
+		return invalidParams("%v", e) // it came with the parameters
+	}
+	if e, ok := errors.AsType[*mcp.URLElicitationRequiredError](err); ok {
+		if !c.from.revision().Has(revision.ServerRequests) {
+			return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s", pagesText(e))
+		}
+		return pages(e).RPCError()
+	}
+	return nil
+}
+
 // toWire is the one place where errors become wire errors. The text of an
 // error that was not meant for the caller goes to the log only.
-func (s *Server) toWire(ctx context.Context, rev *revision.Revision, method string, err error) *jsonrpc.Error {
+func (s *Server) toWire(ctx context.Context, c *Call, err error) *jsonrpc.Error {
 	if e, ok := errors.AsType[*mcp.ResourceNotFoundError](err); ok {
-		if rev.Has(revision.NotFoundCode) {
+		if c.from.revision().Has(revision.NotFoundCode) {
 			return e.RPCError(mcp.CodeResourceNotFound)
 		}
 		return e.RPCError(jsonrpc.CodeInvalidParams)
+	}
+	if e := c.asked(err); e != nil {
+		return e
 	}
 	if e, ok := errors.AsType[wireError](err); ok {
 		return e.RPCError()
@@ -48,6 +69,6 @@ func (s *Server) toWire(ctx context.Context, rev *revision.Revision, method stri
 	if errors.Is(err, context.DeadlineExceeded) {
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the request took too long")
 	}
-	s.log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("method", method), slog.Any("error", err))
+	s.log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("method", c.Method), slog.Any("error", err))
 	return errInternal
 }

@@ -185,16 +185,16 @@ func TestRawTools(t *testing.T) {
 	results := map[string]any{
 		"link":  json.RawMessage(`{"content":[{"type":"resource_link","uri":"a:b","name":"n"}],"structuredContent":{"x":1}}`),
 		"array": json.RawMessage(`[]`), "broken": json.RawMessage(`{"content":[}`),
-		"input": mcp.InputRequired(nil, "s"), "raw-input": json.RawMessage(`{"resultType":"input_required"}`),
-		"map": map[string]any{"content": []int{}}, "nil": nil, "nil-pointer": (*mcp.CallToolResult)(nil), "bomb": bomb{},
+		"raw-input": json.RawMessage(`{"resultType":"input_required"}`),
+		"map":       map[string]any{"content": []int{}}, "nil": nil, "nil-pointer": (*mcp.CallToolResult)(nil), "bomb": bomb{},
 	}
 	for name, value := range results {
 		srv.AddRawTool(mcp.Tool{Name: name}, func(context.Context, *server.Call) (any, error) { return value, nil })
 	}
 	modern := map[string]string{
-		"link":  `{"content":[{"type":"resource_link","uri":"a:b","name":"n"}],"structuredContent":{"x":1},"resultType":"complete"}`,
-		"input": `{"requestState":"s",` + strings.Replace(stamp, "complete", "input_required", 1) + `}`, "raw-input": `{"resultType":"input_required"}`,
-		"map": `{"content":[],"resultType":"complete"}`, "nil": `{` + stamp + `}`, "nil-pointer": `{"content":[],` + stamp + `}`,
+		"link":      `{"content":[{"type":"resource_link","uri":"a:b","name":"n"}],"structuredContent":{"x":1},"resultType":"complete"}`,
+		"raw-input": `{"resultType":"input_required"}`,
+		"map":       `{"content":[],"resultType":"complete"}`, "nil": `{` + stamp + `}`, "nil-pointer": `{"content":[],` + stamp + `}`,
 	}
 	old := map[string]string{"link": `{"content":[{"type":"text","text":"n: a:b"}]}`, "map": `{"content":[]}`, "nil": `{}`, "nil-pointer": `{"content":[]}`}
 	d := talk(t, srv)

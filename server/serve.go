@@ -42,7 +42,7 @@ func (s *Server) respond(ctx context.Context, c *Call, result any, err error) (r
 			return &Response{ID: c.ID, Result: result}
 		}
 	}
-	return &Response{ID: c.ID, Error: s.toWire(ctx, rev, c.Method, err)}
+	return &Response{ID: c.ID, Error: s.toWire(ctx, c, err)}
 }
 
 // handle calls the chain of handlers and contains their panics.
@@ -57,7 +57,7 @@ func (s *Server) handle(ctx context.Context, c *Call) (result any, err error) {
 	if s.opts.View != nil {
 		c.view = s.opts.View(ctx, c)
 	}
-	return (*s.handler.Load())(ctx, c)
+	return s.run(ctx, c)
 }
 
 // contained logs a panic and returns what the caller learns of it.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -34,6 +35,7 @@ type Server struct {
 	identities identities
 	hub        hub
 	completes  atomic.Bool // there are completers
+	keys       stateKeys
 
 	mu       sync.Mutex
 	chain    []Middleware
@@ -81,6 +83,18 @@ type Options struct {
 	// Drain is how long a connection whose client has gone waits for the
 	// requests still running before it cancels them; 0 means 5 s.
 	Drain time.Duration
+	// AnswerTimeout is how long the client of a session may take to answer what
+	// a handler asks; 0 means 10 min.
+	AnswerTimeout time.Duration
+	// StateTTL is how long a stateless client may take to call again with the
+	// answers to what a handler asks; 0 means 15 min.
+	StateTTL time.Duration
+	// StateKeys seal what stateless clients carry between the rounds of a call,
+	// secrets of at least 16 bytes. The first one seals and all of them open, so
+	// that they can be changed in turn. Servers that take each other's place
+	// behind one address need the same ones. Without any, a random key is made,
+	// and the rounds of a call have to reach the same process.
+	StateKeys [][]byte
 	// PanicThrough lets a panic in a handler end the program, instead of
 	// failing that call alone.
 	PanicThrough bool
@@ -92,10 +106,12 @@ const (
 	defaultProgressRate  = 20
 	defaultLogRate       = 100
 	defaultDrain         = 5 * time.Second
+	defaultAnswerTimeout = 10 * time.Minute
 )
 
 // New returns a server that introduces itself as info. A nil opts means the
-// defaults. New panics when info has no name or version.
+// defaults. New panics when info has no name or version, or a state key is too
+// short.
 func New(info mcp.Implementation, opts *Options) *Server {
 	if info.Name == "" || info.Version == "" {
 		panic("server.New: the implementation needs a name and a version")
@@ -105,6 +121,11 @@ func New(info mcp.Implementation, opts *Options) *Server {
 		s.opts = *opts
 	}
 	s.setDefaults()
+	keys, err := newStateKeys(s.opts.StateKeys)
+	if err != nil {
+		panic(fmt.Sprintf("server.New: %v", err))
+	}
+	s.keys = keys
 	s.resultMeta = mcp.Meta{mcp.MetaServerInfo: mustMarshal(info)}
 	s.tools = newRegistry[mcp.Tool](s, changedTools)
 	s.prompts = newRegistry[mcp.Prompt](s, changedPrompts)
@@ -132,6 +153,12 @@ func (s *Server) setDefaults() {
 	}
 	if o.Drain <= 0 {
 		o.Drain = defaultDrain
+	}
+	if o.AnswerTimeout <= 0 {
+		o.AnswerTimeout = defaultAnswerTimeout
+	}
+	if o.StateTTL <= 0 {
+		o.StateTTL = defaultStateTTL
 	}
 	s.log = o.Logger
 	if s.log == nil {

@@ -16,6 +16,7 @@ import (
 type Session struct {
 	srv    *Server
 	flying inflight
+	asked  questions
 	sub    *subscriber // what the client hears of changes; nil without a standing sink
 
 	mu    sync.Mutex
@@ -224,6 +225,7 @@ func (sess *Session) Close() {
 		return
 	}
 	sess.flying.stopAll("the session has ended")
+	sess.asked.close()
 	if sess.sub != nil {
 		sess.srv.hub.remove(sess.sub)
 	}

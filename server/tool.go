@@ -108,16 +108,24 @@ func (s *Server) callTool(ctx context.Context, c *Call) (any, error) {
 	if err == nil {
 		return result, nil
 	}
+	if text := c.legible(err); text != "" {
+		return failed(text), nil
+	}
 	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return nil, err
 	}
-	if _, ok := errors.AsType[wireError](err); ok {
+	if _, ok := errors.AsType[wireError](err); ok || blames(err) || errors.Is(err, ErrInputRequired) {
 		return nil, err
 	}
 	if ctx.Err() != nil {
 		return nil, err
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text(err.Error())}, IsError: true}, nil
+	return failed(err.Error()), nil
+}
+
+// failed is the result of a tool whose error is for the model to read.
+func failed(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text(text)}, IsError: true}
 }
 
 // runTool contains a panic of the tool itself as a tool error.

@@ -77,6 +77,9 @@ func structured[Out any](output *schema.Schema) presenter[Out] {
 		if result, ok := any(out).(*mcp.CallToolResult); ok {
 			return result, nil // behind an interface
 		}
+		if result, ok := any(out).(*mcp.InputRequiredResult); ok {
+			return result, nil
+		}
 		raw, err := marshal(out)
 		if err != nil {
 			return nil, c.srv.logOutput(ctx, c, err)

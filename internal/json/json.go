@@ -89,6 +89,17 @@ func Canonical(raw []byte) ([]byte, error) {
 	return out, nil
 }
 
+// Sorted returns raw without insignificant whitespace, and with the members of
+// objects in order. Unlike in the canonical form no digit of a number is lost:
+// numbers keep their spelling.
+func Sorted(raw []byte) ([]byte, error) {
+	out, err := jsontext.AppendFormat(nil, raw, jsontext.ReorderRawObjects(true))
+	if err != nil {
+		return nil, explain(err)
+	}
+	return out, nil
+}
+
 // AppendString appends s to dst as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	if plain(s) {

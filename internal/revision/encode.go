@@ -27,6 +27,8 @@ type undo struct {
 	progress       func(*mcp.ProgressParams)
 	sampled        func(*mcp.CreateMessageResult)
 	root           func(*mcp.Root)
+	elicit         func(*mcp.ElicitParams)
+	sampling       func(*mcp.CreateMessageParams)
 	// members names the members of results that the functions above may
 	// change, so that raw results without them need not be decoded.
 	members []string
@@ -80,10 +82,23 @@ func (r *Revision) Encode(v any) any {
 		return encode(v, func(e *mcp.EmptyResult) { r.list(&e.Result, nil) })
 	case *openResult:
 		return r.open(v)
+	}
+	return r.encodeParams(v)
+}
+
+// encodeParams is Encode for what servers send that is no result.
+func (r *Revision) encodeParams(v any) any {
+	switch v := v.(type) {
 	case *mcp.ProgressParams:
 		return encode(v, func(p *mcp.ProgressParams) {
 			apply(r, p, func(u *undo) func(*mcp.ProgressParams) { return u.progress })
 		})
+	case *mcp.ElicitParams:
+		return encode(v, func(p *mcp.ElicitParams) {
+			apply(r, p, func(u *undo) func(*mcp.ElicitParams) { return u.elicit })
+		})
+	case *mcp.CreateMessageParams:
+		return encode(v, r.samplingParams)
 	}
 	return r.encodeAnswer(v)
 }
@@ -123,6 +138,10 @@ func (r *Revision) forget(v any) any {
 		}
 	case *mcp.DiscoverResult:
 		return encode(v, func(d *mcp.DiscoverResult) { r.gone.capabilities(&d.Capabilities) })
+	case *mcp.ElicitParams:
+		return encode(v, r.gone.elicit)
+	case *mcp.CreateMessageParams:
+		return encode(v, r.gone.sampling)
 	}
 	return v
 }
@@ -208,6 +227,15 @@ func (r *Revision) promptResult(p *mcp.GetPromptResult) {
 	for i := range p.Messages {
 		apply(r, &p.Messages[i].Content, r.block)
 	}
+}
+
+func (r *Revision) samplingParams(p *mcp.CreateMessageParams) {
+	p.Messages = slices.Clone(p.Messages)
+	for i := range p.Messages {
+		p.Messages[i].Content = each(r, p.Messages[i].Content, r.block)
+	}
+	p.Tools = each(r, p.Tools, func(u *undo) func(*mcp.Tool) { return u.tool })
+	apply(r, p, func(u *undo) func(*mcp.CreateMessageParams) { return u.sampling })
 }
 
 // block undoes the changes to a content block and to the contents embedded in it.

@@ -28,6 +28,10 @@ const (
 	Elicitation
 	// URLElicitation: servers may send the user to a URL.
 	URLElicitation
+	// FormLists: forms have lists of choices, titles and defaults of all kinds.
+	FormLists
+	// SamplingAudio: messages to and from a model may be sound.
+	SamplingAudio
 	// CoreTasks: tasks are part of the core protocol.
 	CoreTasks
 	// SamplingTools: servers may give tools to the client's model, and what a

@@ -11,7 +11,7 @@ import (
 // notifications.
 var rev20250326 = &Revision{
 	name:     "2025-03-26",
-	features: ServerRequests | NotFoundCode | Batches | ResumableStreams,
+	features: ServerRequests | NotFoundCode | Batches | ResumableStreams | SamplingAudio,
 	methods:  featureMethods.plus(changeNotifications, sessionMethods),
 	undo: undo{
 		members:      []string{"content", "messages", "tools"},

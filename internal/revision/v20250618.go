@@ -7,7 +7,7 @@ import "github.com/ferrymcp/ferry/mcp"
 // context in completion.
 var rev20250618 = &Revision{
 	name:     "2025-06-18",
-	features: ServerRequests | NotFoundCode | VersionHeader | ObjectOutput | Elicitation | ResumableStreams,
+	features: ServerRequests | NotFoundCode | VersionHeader | ObjectOutput | Elicitation | ResumableStreams | SamplingAudio,
 	methods: featureMethods.plus(changeNotifications, sessionMethods, methodSet{
 		mcp.MethodElicitationCreate: fromServer,
 	}),

@@ -11,7 +11,7 @@ import (
 var rev20251125 = &Revision{
 	name: "2025-11-25",
 	features: ServerRequests | NotFoundCode | VersionHeader | ObjectOutput | Elicitation |
-		ResumableStreams | PolledStreams | URLElicitation | CoreTasks | SamplingTools,
+		ResumableStreams | PolledStreams | URLElicitation | CoreTasks | FormLists | SamplingAudio | SamplingTools,
 	methods: featureMethods.plus(changeNotifications, sessionMethods, methodSet{
 		mcp.MethodElicitationCreate:         fromServer,
 		mcp.NotificationElicitationComplete: fromServer,
@@ -37,6 +37,12 @@ var rev20251125 = &Revision{
 		},
 		capabilities: func(c *mcp.ServerCapabilities) { c.Tasks = nil },
 		sampled:      func(r *mcp.CreateMessageResult) { r.Content = single(r.Content) },
+		elicit: func(p *mcp.ElicitParams) {
+			p.Mode, p.Task, p.RequestedSchema = "", nil, plainForm(p.RequestedSchema)
+		},
+		sampling: func(p *mcp.CreateMessageParams) {
+			p.Tools, p.ToolChoice, p.Task, p.Messages = nil, nil, nil, singleBlocks(p.Messages)
+		},
 	},
 }
 

@@ -16,7 +16,7 @@ import (
 var rev20260728 = &Revision{
 	name:     "2026-07-28",
 	modern:   true,
-	features: VersionHeader | ObjectOutput | AnyOutput | Elicitation | URLElicitation | SamplingTools,
+	features: VersionHeader | ObjectOutput | AnyOutput | Elicitation | URLElicitation | FormLists | SamplingAudio | SamplingTools,
 	methods: featureMethods.plus(changeNotifications, methodSet{
 		mcp.MethodServerDiscover:                  fromClient,
 		mcp.MethodSubscriptionsListen:             fromClient,
@@ -27,6 +27,8 @@ var rev20260728 = &Revision{
 	gone: undo{
 		tool:         func(t *mcp.Tool) { t.Execution = nil },
 		capabilities: func(c *mcp.ServerCapabilities) { c.Tasks = nil },
+		elicit:       func(p *mcp.ElicitParams) { p.ElicitationID, p.Task = "", nil },
+		sampling:     func(p *mcp.CreateMessageParams) { p.Task = nil },
 	},
 	undo: undo{
 		members: []string{"resultType", "ttlMs", "cacheScope", "_meta", "structuredContent", "tools"},

@@ -82,6 +82,7 @@ type inferrer struct {
 	pending   []reflect.Type
 	defs      object
 	count     int // types described
+	forms     bool
 }
 
 var (
@@ -264,6 +265,11 @@ func (in *inferrer) field(f field, path string) (object, error) {
 	}
 	if s, err = annotate(s, f.tag, path); err != nil {
 		return nil, err
+	}
+	if !in.forms {
+		if err := onlyForms(s, path); err != nil {
+			return nil, err
+		}
 	}
 	if f.nullable {
 		s = orNull(s)

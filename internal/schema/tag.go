@@ -11,7 +11,7 @@ import (
 var (
 	tagWord   = regexp.MustCompile(`^[A-Za-z]+=`)
 	tagMember = regexp.MustCompile(`(^|,)(description|title|enum|minimum|maximum|exclusiveMinimum|exclusiveMaximum|` +
-		`minLength|maxLength|minItems|maxItems|pattern|format|default)=`)
+		`minLength|maxLength|minItems|maxItems|pattern|format|default|titles)=`)
 )
 
 // annotate adds what the jsonschema tag of a field says about it.
@@ -78,6 +78,8 @@ func argument(keyword, text, typ string) (any, error) {
 			list = append(list, v)
 		}
 		return list, nil
+	case titles:
+		return titleList(text), nil
 	case "pattern":
 		_, err := newPattern(text)
 		return text, err
