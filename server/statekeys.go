@@ -62,7 +62,7 @@ func newStateKeys(secrets [][]byte) (stateKeys, error) {
 }
 
 func (keys stateKeys) seal(state, belongs []byte) string {
-	sealed := keys[0].Seal([]byte{stateVersion}, nil, state, belongs)
+	sealed := keys[0].Seal([]byte{stateVersion}, nil, state, belongs) //nolint:gosec // the nonce is random: it is part of what Seal returns
 	return base64.RawURLEncoding.EncodeToString(sealed)
 }
 

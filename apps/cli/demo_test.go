@@ -65,7 +65,8 @@ func newDemo() *server.Server {
 		return nil, context.Cause(ctx)
 	})
 	raw("input", anything, func(context.Context, *server.Call) (any, error) {
-		return mcp.InputRequired(map[string]mcp.InputRequest{"folders": mcp.RootsInput()}, "state"), nil
+		// Raw, because the server itself does not ask what a client cannot answer.
+		return json.RawMessage(`{"resultType":"input_required","inputRequests":{"folders":{"method":"roots/list"}},"requestState":"state"}`), nil
 	})
 	addDemoResources(srv)
 	srv.AddPrompt(mcp.Prompt{Name: "greet", Description: "Greets", Arguments: []mcp.PromptArgument{
