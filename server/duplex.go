@@ -94,6 +94,14 @@ func (s *Server) ServePeer(ctx context.Context, conn transport.Conn, peer *Peer)
 	return errors.Join(err, closeErr)
 }
 
+// soon sends what handlers tell before the response: one of many, often.
+func (d *duplex) soon(frame []byte) error {
+	if j, ok := d.conn.(transport.Joiner); ok {
+		return j.WriteSoon(frame)
+	}
+	return d.conn.Write(frame)
+}
+
 // closeAfter closes the connection when ctx has ended and the requests that it
 // cancels have been answered, or have not within a moment. The function it
 // returns stops that, or waits until it is done.
@@ -299,10 +307,10 @@ func (d *duplex) begin(rq *Request) (run func() *Response, refused *jsonrpc.Erro
 	}
 	if rq.Modern() {
 		run, refused = d.flying.begin(d.ctx, rq, func(ctx context.Context) *Response {
-			return d.srv.Serve(ctx, rq, d.conn.Write)
+			return d.srv.Serve(ctx, rq, d.soon)
 		})
 	} else {
-		run, refused = d.sess.begin(d.ctx, rq, d.conn.Write)
+		run, refused = d.sess.begin(d.ctx, rq, d.soon)
 	}
 	if counted && refused != nil {
 		d.handled()

@@ -147,6 +147,9 @@ func (c *lineConn) readLine() ([]byte, error) {
 
 func (c *lineConn) Write(frame []byte) error { return c.out.write(frame) }
 
+// WriteSoon implements Joiner.
+func (c *lineConn) WriteSoon(frame []byte) error { return c.out.writeSoon(frame) }
+
 // writeFailed is called once, when a write has failed.
 func (c *lineConn) writeFailed() {
 	c.mu.Lock()

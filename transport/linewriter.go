@@ -29,10 +29,12 @@ var errNewline = errors.New("frame contains a newline")
 
 // A lineWriter joins writes. A caller that finds nobody writing becomes the
 // writer: it sends its frame and then whatever others have queued meanwhile.
-// When that takes long it starts the flusher, which goes on in its place.
+// When that takes long it starts the flusher, which goes on in its place. Frames
+// that are not urgent wait in the queue for the next one that is, or the timer.
 type lineWriter struct {
 	w          io.WriteCloser
 	deadline   func(time.Time) error // nil when the stream has none
+	now        *nowWriter            // nil when the stream has none
 	timeout    time.Duration
 	maxPending int
 	failed     func() // called when a write has failed, once
@@ -42,6 +44,7 @@ type lineWriter struct {
 	flusher sync.WaitGroup
 	// scratch belongs to whoever is the writer.
 	scratch []byte
+	limited bool // the stream has a deadline that may pass
 
 	mu       sync.Mutex
 	busy     bool // somebody is the writer
@@ -52,6 +55,10 @@ type lineWriter struct {
 	err      error // why no more is accepted
 	draining bool
 	idle     chan struct{} // closed when draining and no longer busy
+
+	joined time.Time   // when the last write that joins frames began
+	timer  *time.Timer // sends what waits; nil until something does
+	armed  bool        // the timer is running
 
 	closing  sync.Once
 	closeErr error
@@ -75,6 +82,7 @@ func newLineWriter(w io.WriteCloser, opts *LineOptions, failed func()) *lineWrit
 	if d, ok := w.(interface{ SetWriteDeadline(time.Time) error }); ok && lw.timeout > 0 {
 		if d.SetWriteDeadline(time.Time{}) == nil {
 			lw.deadline = d.SetWriteDeadline
+			lw.now = newNowWriter(w)
 		}
 	}
 	return lw
@@ -89,9 +97,14 @@ func (w *lineWriter) write(frame []byte) error {
 		defer w.mu.Unlock()
 		return w.refusedLocked()
 	}
-	if w.busy {
+	if w.busy || w.head < len(w.queue) {
 		done := w.enqueueLocked(frame)
+		leads := !w.busy
+		w.busy = true
 		w.mu.Unlock()
+		if leads {
+			w.lead(0)
+		}
 		if done == nil {
 			return nil
 		}
@@ -99,24 +112,40 @@ func (w *lineWriter) write(frame []byte) error {
 	}
 	w.busy = true
 	w.mu.Unlock()
+	return w.writeOwn(frame)
+}
 
+// writeOwn sends the frame of the caller that has become the writer, and then
+// what others have queued.
+func (w *lineWriter) writeOwn(frame []byte) error {
 	left, err := w.sendOwn(frame)
 	if err != nil {
 		w.fail(err)
 	}
-	for n := 0; ; n++ {
-		if left || n == turns {
-			w.flusher.Go(w.flush)
-			break
-		}
-		if !w.sendQueued() {
-			break
-		}
+	if left {
+		w.flusher.Go(w.flush)
+	} else {
+		w.lead(1)
 	}
 	if err != nil {
 		return lost(err)
 	}
 	return nil
+}
+
+// lead sends what is queued, and leaves the rest to the flusher after some turns
+// or when the stream is full.
+func (w *lineWriter) lead(made int) {
+	for n := made; n < turns; n++ {
+		more, full := w.sendQueued(false)
+		if !more {
+			return
+		}
+		if full {
+			break
+		}
+	}
+	w.flusher.Go(w.flush)
 }
 
 func (w *lineWriter) refusedLocked() error {
@@ -153,27 +182,49 @@ func (w *lineWriter) sendOwn(frame []byte) (left bool, err error) {
 		return false, w.sendBig(frame)
 	}
 	w.scratch = append(append(w.scratch[:0], frame...), '\n')
-	if w.deadline == nil {
-		return false, w.send(w.scratch)
-	}
-	if err := w.deadline(time.Now().Add(min(patience, w.timeout))); err != nil {
+	n, err := w.sendNow(w.scratch)
+	if err != nil || n == len(w.scratch) {
 		return false, err
 	}
-	n, err := w.w.Write(w.scratch)
-	if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
-		return false, err
-	}
-	rest := bytes.Clone(w.scratch[n:])
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.queue = slices.Insert(w.queue, w.head, segment{data: rest})
-	w.pending += len(rest)
+	w.putBack(bytes.Clone(w.scratch[n:]))
 	return true, nil
 }
 
+// sendNow sends what the stream takes with little or no waiting, which is
+// everything when the stream cannot tell.
+func (w *lineWriter) sendNow(data []byte) (int, error) {
+	if w.deadline == nil {
+		return len(data), w.send(data)
+	}
+	if w.now != nil {
+		if err := w.unlimited(); err != nil {
+			return 0, err
+		}
+		return w.now.write(data)
+	}
+	if err := w.deadline(time.Now().Add(min(patience, w.timeout))); err != nil {
+		return 0, err
+	}
+	n, err := w.w.Write(data)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nil
+	}
+	return n, err
+}
+
+// unlimited takes back the deadline of an earlier write.
+func (w *lineWriter) unlimited() error {
+	if !w.limited {
+		return nil
+	}
+	w.limited = false
+	return w.deadline(time.Time{})
+}
+
 // sendQueued sends the next of the queue. When there is nothing it gives up
-// the role of writer and returns false.
-func (w *lineWriter) sendQueued() bool {
+// the role of writer and reports that there is no more. Who is not patient
+// leaves what the stream does not take at once, unless somebody waits for it.
+func (w *lineWriter) sendQueued(patient bool) (more, full bool) {
 	w.mu.Lock()
 	if w.err != nil || len(w.queue) == w.head {
 		w.busy = false
@@ -181,16 +232,31 @@ func (w *lineWriter) sendQueued() bool {
 			close(w.idle)
 		}
 		w.mu.Unlock()
-		return false
+		return false, false
 	}
 	data, waiting := w.nextLocked()
 	w.mu.Unlock()
+
+	if waiting == nil && !patient {
+		n, err := w.sendNow(data)
+		if err == nil && n < len(data) {
+			w.putBack(data[n:])
+			return true, true
+		}
+		w.sent(data, nil, err)
+		return true, false
+	}
 
 	send := w.send
 	if waiting != nil && len(data) >= bigFrame && data[len(data)-1] != '\n' {
 		send = w.sendBig
 	}
-	err := send(data)
+	w.sent(data, waiting, send(data))
+	return true, false
+}
+
+// sent tells those who wait what became of their frames, and keeps the memory.
+func (w *lineWriter) sent(data []byte, waiting []chan error, err error) {
 	if err != nil {
 		w.fail(err)
 		err = lost(err)
@@ -203,7 +269,14 @@ func (w *lineWriter) sendQueued() bool {
 		w.spare = data
 		w.mu.Unlock()
 	}
-	return true
+}
+
+// putBack queues what the stream did not take, before everything else.
+func (w *lineWriter) putBack(rest []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queue = slices.Insert(w.queue, w.head, segment{data: rest})
+	w.pending += len(rest)
 }
 
 // nextLocked takes from the queue what goes into the next write, and those
@@ -246,7 +319,8 @@ func (w *lineWriter) popLocked() segment {
 
 // flush is the flusher: it writes until the queue is empty.
 func (w *lineWriter) flush() {
-	for w.sendQueued() {
+	for more := true; more; {
+		more, _ = w.sendQueued(true)
 	}
 }
 
@@ -259,13 +333,25 @@ func (w *lineWriter) sendBig(frame []byte) error {
 	return w.send(w.scratch)
 }
 
+// send sends all of it, and waits for the stream to take it.
 func (w *lineWriter) send(data []byte) error {
+	if w.now != nil {
+		if err := w.unlimited(); err != nil {
+			return err
+		}
+		n, err := w.now.write(data)
+		if err != nil {
+			return err
+		}
+		data = data[n:]
+	}
 	for len(data) > 0 {
 		step := data[:min(len(data), writeStep)]
 		if w.deadline != nil {
 			if err := w.deadline(time.Now().Add(w.timeout)); err != nil {
 				return err
 			}
+			w.limited = true
 		}
 		if _, err := w.w.Write(step); err != nil {
 			return err
@@ -305,8 +391,16 @@ func (w *lineWriter) closeStream() error {
 func (w *lineWriter) close() error {
 	w.mu.Lock()
 	w.draining = true
-	if !w.busy {
+	switch {
+	case w.busy:
+	case w.err == nil && w.head < len(w.queue):
+		w.busy = true
+		w.flusher.Go(w.flush)
+	default:
 		close(w.idle)
+	}
+	if w.timer != nil {
+		w.timer.Stop()
 	}
 	w.mu.Unlock()
 	w.waitIdle()

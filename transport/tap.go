@@ -71,6 +71,15 @@ func (c *tapConn) Write(frame []byte) error {
 	return c.Conn.Write(frame)
 }
 
+// WriteSoon implements Joiner.
+func (c *tapConn) WriteSoon(frame []byte) error {
+	c.tap.show(Sent, frame)
+	if j, ok := c.Conn.(Joiner); ok {
+		return j.WriteSoon(frame)
+	}
+	return c.Conn.Write(frame)
+}
+
 type tapTransport struct {
 	Transport
 	tap *tap

@@ -34,6 +34,17 @@ type Conn interface {
 	Close() error
 }
 
+// A Joiner is a Conn that can let frames wait a moment for others.
+type Joiner interface {
+	Conn
+	// WriteSoon is Write for a frame that is one of many and not urgent, such
+	// as a notification: it may wait for less than a millisecond, so that it
+	// leaves together with others. The first after a while leaves at once, and
+	// the order among all frames is kept. An error that shows later is that of
+	// later writes.
+	WriteSoon(frame []byte) error
+}
+
 // A Transport reaches one server. Open may be called again, after the last
 // RoundTripper was closed or lost, to connect anew.
 //
