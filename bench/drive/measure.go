@@ -52,7 +52,7 @@ func (s *settings) measure(program, path string, w *workload) (sample, error) {
 		drive = r.http
 	}
 	t, err := drive()
-	m.profiling.Wait()
+	m.profiling.Wait() // where end was not called
 	p.stop()
 	if hung.Load() {
 		err = fmt.Errorf("no end within %v: it stopped answering", patience)
@@ -108,6 +108,7 @@ func (m *meter) end() error {
 		return err
 	}
 	m.cpu = cpu - m.cpu
+	m.profiling.Wait() // it ends with the process otherwise
 	if m.allocs {
 		h, err := m.p.heap()
 		if err != nil {

@@ -55,7 +55,7 @@ func (s Settings) Run(serve func() error) {
 		l, err := net.Listen("tcp", s.Pprof)
 		exitOn(err)
 		fmt.Fprintln(os.Stderr, "profiling", l.Addr())
-		srv := &http.Server{Handler: profileHandler(), ReadHeaderTimeout: time.Second}
+		srv := &http.Server{Handler: profileHandler(), ReadHeaderTimeout: 10 * time.Second}
 		profiles.Go(func() { _ = srv.Serve(l) })
 		defer profiles.Wait()
 		defer srv.Close()
