@@ -96,8 +96,8 @@ func (s *Server) ServePeer(ctx context.Context, conn transport.Conn, peer *Peer)
 
 // soon sends what handlers tell before the response: one of many, often.
 func (d *duplex) soon(frame []byte) error {
-	if j, ok := d.conn.(transport.Joiner); ok {
-		return j.WriteSoon(frame)
+	if c, ok := d.conn.(interface{ WriteSoon(frame []byte) error }); ok {
+		return c.WriteSoon(frame)
 	}
 	return d.conn.Write(frame)
 }

@@ -39,7 +39,13 @@ func (w *countingWriter) seen() (writes int, data string) {
 	return w.writes, string(w.data)
 }
 
-func joiner(t *testing.T) (*countingWriter, transport.Joiner) {
+// joiner is a connection that lets frames wait for others.
+type joiner interface {
+	transport.Conn
+	WriteSoon(frame []byte) error
+}
+
+func joining(t *testing.T) (*countingWriter, joiner) {
 	t.Helper()
 	r, in, err := os.Pipe()
 	if err != nil {
@@ -47,14 +53,14 @@ func joiner(t *testing.T) (*countingWriter, transport.Joiner) {
 	}
 	t.Cleanup(func() { in.Close() })
 	w := &countingWriter{wrote: make(chan struct{}, 1)}
-	c := transport.Lines(r, w, nil).(transport.Joiner)
+	c := transport.Lines(r, w, nil).(joiner)
 	t.Cleanup(func() { c.Close() })
 	return w, c
 }
 
 func TestWriteSoon(t *testing.T) {
 	t.Parallel()
-	w, c := joiner(t)
+	w, c := joining(t)
 	if err := c.WriteSoon([]byte("first")); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +89,7 @@ func TestWriteSoon(t *testing.T) {
 // What nothing urgent follows leaves by itself.
 func TestWriteSoonLeavesByItself(t *testing.T) {
 	t.Parallel()
-	w, c := joiner(t)
+	w, c := joining(t)
 	for _, frame := range []string{"a", "b", "c"} {
 		if err := c.WriteSoon([]byte(frame)); err != nil {
 			t.Fatal(err)
@@ -105,7 +111,7 @@ func TestWriteSoonLeavesByItself(t *testing.T) {
 
 func TestCloseSendsWhatWaits(t *testing.T) {
 	t.Parallel()
-	w, c := joiner(t)
+	w, c := joining(t)
 	for _, frame := range []string{"a", "b", "c"} {
 		if err := c.WriteSoon([]byte(frame)); err != nil {
 			t.Fatal(err)
@@ -133,7 +139,7 @@ func TestWriteSoonToASlowReader(t *testing.T) {
 		wg.Go(func() {
 			write := c.Write
 			if i%2 == 0 {
-				write = c.(transport.Joiner).WriteSoon
+				write = c.(joiner).WriteSoon
 			}
 			for n := range each {
 				if err := write(fmt.Appendf(nil, "%d %d %0100d", i, n, 0)); err != nil {

@@ -147,7 +147,7 @@ func (c *lineConn) readLine() ([]byte, error) {
 
 func (c *lineConn) Write(frame []byte) error { return c.out.write(frame) }
 
-// WriteSoon implements Joiner.
+// WriteSoon lets a frame wait for others: see Conn.
 func (c *lineConn) WriteSoon(frame []byte) error { return c.out.writeSoon(frame) }
 
 // writeFailed is called once, when a write has failed.

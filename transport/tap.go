@@ -71,11 +71,11 @@ func (c *tapConn) Write(frame []byte) error {
 	return c.Conn.Write(frame)
 }
 
-// WriteSoon implements Joiner.
+// WriteSoon lets a frame wait for others: see Conn.
 func (c *tapConn) WriteSoon(frame []byte) error {
 	c.tap.show(Sent, frame)
-	if j, ok := c.Conn.(Joiner); ok {
-		return j.WriteSoon(frame)
+	if soon, ok := c.Conn.(interface{ WriteSoon(frame []byte) error }); ok {
+		return soon.WriteSoon(frame)
 	}
 	return c.Conn.Write(frame)
 }

@@ -20,6 +20,11 @@ import (
 
 // A Conn moves frames both ways between two peers. A frame is one JSON-RPC
 // message or, where the revision has them, a batch, without its delimiter.
+//
+// A Conn may also have a method WriteSoon(frame []byte) error, which is Write for
+// frames that are many and not urgent, such as notifications: one may wait for
+// less than a millisecond, so that it leaves together with others. The first
+// after a while leaves at once, and the order among all frames is kept.
 type Conn interface {
 	// Read returns the next frame. The frame belongs to the caller. One
 	// goroutine reads at a time. It returns io.EOF after the peer has ended
@@ -32,17 +37,6 @@ type Conn interface {
 	// Close ends the connection and unblocks Read and Write. It is bounded
 	// and may be called more than once and concurrently with the others.
 	Close() error
-}
-
-// A Joiner is a Conn that can let frames wait a moment for others.
-type Joiner interface {
-	Conn
-	// WriteSoon is Write for a frame that is one of many and not urgent, such
-	// as a notification: it may wait for less than a millisecond, so that it
-	// leaves together with others. The first after a while leaves at once, and
-	// the order among all frames is kept. An error that shows later is that of
-	// later writes.
-	WriteSoon(frame []byte) error
 }
 
 // A Transport reaches one server. Open may be called again, after the last
