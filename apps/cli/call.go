@@ -19,12 +19,17 @@ func (p *program) callCommand() *cobra.Command {
 		Short: "Call a tool",
 		Long: `Call a tool. A value is read as the type that the tool's schema says; key:=json
 is sent as it is. For a list, write key=value once for each element. A value
-@FILE is the content of a file, @- that of standard input.`,
+@FILE is the content of a file, @- that of standard input.
+
+A server may ask something before it answers. On a terminal you are asked then;
+in scripts --answer, --accept and --decline say what to answer. Without either
+the server learns that there is nobody to ask.`,
 		Example: `  ferry call http://127.0.0.1:7332/mcp files_read_file path=README.md
   ferry call files search_files path=. pattern='**/*.go' 'excludePatterns:=["vendor"]'
   ferry call get_current_time timezone=Asia/Tokyo -- ferry serve time`,
 	}
 	c.Flags().StringVar(&arguments, "args", "", "arguments as a `JSON` object, @FILE, or - for standard input; not checked before they are sent")
+	p.askedFlags(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "write images, audio and other bytes to this `file`, or - for standard output")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return p.ask(c, args, false, func(ctx context.Context, s *session, rest []string) error {

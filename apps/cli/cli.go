@@ -23,6 +23,7 @@ type program struct {
 	stderr   io.Writer
 	out, err *console
 	flags    flags
+	answers  answers
 	warn     bool // show what is odd in the configuration
 	started  bool // a command's own code has begun: errors are no longer about usage
 }

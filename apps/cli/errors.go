@@ -10,6 +10,7 @@ import (
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/httpclient"
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -153,8 +154,8 @@ func hints(err error) []string {
 	if e, ok := errors.AsType[*httpclient.StatusError](err); ok && e.IsAuth() {
 		lines = append(lines, `The server asks for authorization: give it with --header "Authorization: Bearer ...", or under "headers" in the configuration.`)
 	}
-	if is[*client.InputRequiredError](err) {
-		lines = append(lines, "The server wants to ask a person first, which this command does not do.")
+	if e, ok := errors.AsType[*jsonrpc.Error](err); is[*client.InputRequiredError](err) || ok && e.Code == mcp.CodeMissingClientCapability {
+		lines = append(lines, "The server wants to ask a person first: run this on a terminal, or see --answer and --root.")
 	}
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && len(e.Data) > 0 {
 		lines = append(lines, "data: "+string(e.Data))

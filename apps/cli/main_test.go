@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ferry":    ferry,
 		"demo":     serveDemo,
+		"asker":    serveAsker,
 		"liar":     serveLiar,
 		"stubborn": serveStubborn,
 	})
@@ -42,6 +43,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	demoURL := mcptest.Serve(t, newDemo(), nil)
 	oldURL := mcptest.ServeSSE(t, newDemo(), nil)
+	askerURL := mcptest.Serve(t, newAsker(), nil)
 	website := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<html>welcome</html>"))
@@ -63,6 +65,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("DEMO", demoURL)
 			env.Setenv("OLD", oldURL)
+			env.Setenv("ASKER", askerURL)
 			env.Setenv("WEBSITE", website.URL)
 			env.Setenv("LOCKED", locked.URL)
 			env.Setenv("TZ", "UTC")

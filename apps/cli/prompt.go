@@ -16,6 +16,7 @@ func (p *program) promptCommand() *cobra.Command {
 		Use:   "prompt TARGET NAME [key=value]...",
 		Short: "Fill in a prompt and print its messages",
 	}
+	p.askedFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return p.ask(c, args, false, func(ctx context.Context, s *session, rest []string) error {
 			if len(rest) == 0 {

@@ -16,6 +16,7 @@ func (p *program) readCommand() *cobra.Command {
 		Short:   "Read a resource",
 		Example: `  ferry read files file:///home/me/project/README.md`,
 	}
+	p.askedFlags(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "write bytes to this `file`, or - for standard output")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return p.ask(c, args, false, func(ctx context.Context, s *session, rest []string) error {

@@ -40,7 +40,7 @@ func (p *program) ask(c *cobra.Command, args []string, optional bool, use func(c
 		return usagef("--timeout must not be negative")
 	}
 	ctx := c.Context()
-	sess, err := p.connect(ctx, t)
+	sess, err := p.connect(c, t)
 	if err != nil {
 		return p.unreached(err, t, optional && len(args) == 0)
 	}
@@ -56,13 +56,17 @@ func (p *program) ask(c *cobra.Command, args []string, optional bool, use func(c
 }
 
 // connect opens a session with the options of the command line.
-func (p *program) connect(ctx context.Context, t *target) (*client.Session, error) {
+func (p *program) connect(c *cobra.Command, t *target) (*client.Session, error) {
+	ctx := c.Context()
 	opts := &client.Options{
 		Revision:       p.flags.revision,
 		Timeout:        p.flags.timeout,
 		MaxTimeout:     p.flags.timeout,
 		ConnectTimeout: p.flags.timeout,
 		OnNotification: p.notified,
+	}
+	if err := p.maybeAsked(c, opts, t.name); err != nil {
+		return nil, err
 	}
 	to := t.transport
 	if p.flags.trace {

@@ -20,6 +20,12 @@ import (
 // it shows there.
 func onTerminal(t *testing.T, args ...string) (shown string, code int) {
 	t.Helper()
+	return typing(t, "", args...)
+}
+
+// typing is onTerminal with somebody who types, unless there is nothing to type.
+func typing(t *testing.T, text string, args ...string) (shown string, code int) {
+	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("no terminals here: %v", err)
@@ -43,7 +49,14 @@ func onTerminal(t *testing.T, args ...string) (shown string, code int) {
 	var out bytes.Buffer
 	var reading sync.WaitGroup
 	reading.Go(func() { _, _ = io.Copy(&out, control) }) // ends with an error when the terminal is closed
-	code = cli.Main(t.Context(), args, strings.NewReader(""), terminal, terminal)
+	var in io.Reader = strings.NewReader("")
+	if text != "" {
+		in = terminal
+		if _, err := control.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code = cli.Main(t.Context(), args, in, terminal, terminal)
 	_ = terminal.Close()
 	reading.Wait()
 	return strings.ReplaceAll(out.String(), "\r\n", "\n"), code
