@@ -106,6 +106,9 @@ func (s *Session) transact(ctx context.Context, l *link, m *transport.Outgoing, 
 	if err := d.request(m, token); err != nil {
 		return nil, err
 	}
+	if s.client.asked && mayAsk[m.Method] && !l.mute.Load() {
+		l.served.began(m.ID, opts.Answer)
+	}
 	resp, err := s.timed(ctx, l, m, opts)
 	l.served.ended(m.ID)
 	if err == nil {
@@ -127,7 +130,7 @@ func (s *Session) transact(ctx context.Context, l *link, m *transport.Outgoing, 
 func (s *Session) timed(ctx context.Context, l *link, m *transport.Outgoing, opts *CallOptions) (transport.Response, error) {
 	timeout := limit(opts.Timeout, s.client.opts.Timeout)
 	most := limit(opts.MaxTimeout, s.client.opts.MaxTimeout)
-	patient := s.client.opts.answers() && !l.mute.Load() // the server may be waiting for us
+	patient := (opts.Answer != nil || s.client.opts.answers()) && !l.mute.Load() // the server may be waiting for us
 	if opts.Progress == nil && !patient {
 		expiry := &TimeoutError{Method: m.Method, Limit: timeout}
 		if timeout == 0 || most != 0 && most < timeout {

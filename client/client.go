@@ -20,12 +20,15 @@ type Client struct {
 	log  *slog.Logger
 
 	declared mcp.ClientCapabilities // before a revision leaves some out
+	asked    bool                   // something that servers can ask is declared
 }
 
 // New returns a client that presents itself as info.
 func New(info mcp.Implementation, opts *Options) *Client {
 	filled := opts.withDefaults()
-	return &Client{info: info, opts: filled, log: filled.Logger, declared: filled.declared()}
+	c := &Client{info: info, opts: filled, log: filled.Logger, declared: filled.declared()}
+	c.asked = c.declared.Elicitation != nil || c.declared.Sampling != nil || c.declared.Roots != nil
+	return c
 }
 
 // Revisions returns the names of the protocol revisions that clients of this

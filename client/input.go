@@ -80,13 +80,15 @@ func invalidQuestion(format string, args ...any) *jsonrpc.Error {
 // respond answers a question with the handler for it, in the form of the
 // revision. The error of a question that is refused is a *jsonrpc.Error, as is
 // that of a handler which chose one.
-func (s *Session) respond(ctx context.Context, rev *revision.Revision, q mcp.InputRequest) (any, error) {
+func (s *Session) respond(ctx context.Context, rev *revision.Revision, q mcp.InputRequest, answer answerer) (any, error) {
 	c := s.client
 	declared := rev.ClientCapabilities(c.declared)
 	var result any
 	err := error(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method %q is not supported", q.Method))
 	switch {
-	case !c.opts.handles(q.Method):
+	case answer != nil && declares(&declared, q.Method):
+		result, err = c.pass(ctx, answer, q)
+	case answer != nil || !c.opts.handles(q.Method):
 	case q.Method == mcp.MethodElicitationCreate && declared.Elicitation != nil:
 		s.sentTo(rev, q.Elicit)
 		result, err = c.elicit(ctx, declared.Elicitation, q.Elicit)
@@ -99,6 +101,45 @@ func (s *Session) respond(ctx context.Context, rev *revision.Revision, q mcp.Inp
 		return nil, err
 	}
 	return rev.Encode(result), nil
+}
+
+// declares reports whether a method is among the capabilities.
+func declares(c *mcp.ClientCapabilities, method string) bool {
+	switch method {
+	case mcp.MethodElicitationCreate:
+		return c.Elicitation != nil
+	case mcp.MethodSamplingCreateMessage:
+		return c.Sampling != nil
+	case mcp.MethodRootsList:
+		return c.Roots != nil
+	}
+	return false
+}
+
+// pass asks CallOptions.Answer, and decodes what is raw: it may be for another
+// revision.
+func (c *Client) pass(ctx context.Context, answer answerer, q mcp.InputRequest) (any, error) {
+	result, err := contained(ctx, c, func(ctx context.Context, q mcp.InputRequest) (*any, error) {
+		result, err := answer(ctx, q)
+		return &result, err
+	}, q)
+	if err != nil {
+		return nil, err
+	}
+	raw, ok := (*result).(stdjson.RawMessage)
+	if !ok {
+		return *result, nil
+	}
+	var typed any
+	switch q.Method {
+	case mcp.MethodElicitationCreate:
+		typed = new(mcp.ElicitResult)
+	case mcp.MethodSamplingCreateMessage:
+		typed = new(mcp.CreateMessageResult)
+	default:
+		typed = new(mcp.ListRootsResult)
+	}
+	return typed, json.Unmarshal(raw, typed)
 }
 
 // errNoAnswer is the error of a handler that returned nothing.

@@ -127,9 +127,15 @@ type CallOptions struct {
 	// goroutine that makes the call and before the call returns. It may miss
 	// steps if it is slow, never the last one.
 	Progress func(mcp.ProgressParams)
-	// Relay leaves all questions of the server to the caller, also those that
-	// there are handlers for: a result that asks for input is returned.
+	// Relay leaves all questions in results to the caller, also those that there
+	// are handlers for: a result that asks for input is returned.
 	Relay bool
+	// Answer gets what the server asks about this call, instead of the handlers
+	// of Options, and returns the result of the method that is asked for, also as
+	// raw JSON. What may be asked is what Options.Capabilities declare. A server
+	// of a session may not tell which call a question is about: then it is the
+	// only one in flight, and the question is refused when there are several.
+	Answer func(ctx context.Context, question mcp.InputRequest) (any, error)
 	// Timeout and MaxTimeout replace those of Options for this call.
 	Timeout    time.Duration
 	MaxTimeout time.Duration

@@ -131,7 +131,7 @@ func (c *conversation) fulfil(ctx context.Context) (params stdjson.RawMessage, m
 		return nil, false, err
 	}
 	for _, q := range asked.InputRequests {
-		if !c.sess.client.opts.handles(q.Method) {
+		if c.opts.Answer == nil && !c.sess.client.opts.handles(q.Method) {
 			return nil, false, nil
 		}
 	}
@@ -161,7 +161,7 @@ func (c *conversation) answers(ctx context.Context, questions map[string]mcp.Inp
 	started := c.sess.answering.start(c.sess, func() {
 		defer close(done)
 		for _, key := range slices.Sorted(maps.Keys(questions)) {
-			if err = c.sess.respondTo(ctx, rev, questions[key], key, &responses); err != nil {
+			if err = c.sess.respondTo(ctx, rev, questions[key], c.opts.Answer, key, &responses); err != nil {
 				err = &InputError{Method: c.method, Key: key, Err: err}
 				return
 			}
@@ -181,8 +181,8 @@ func (c *conversation) answers(ctx context.Context, questions map[string]mcp.Inp
 }
 
 // respondTo puts the answer to one question under its key.
-func (s *Session) respondTo(ctx context.Context, rev *revision.Revision, q mcp.InputRequest, key string, into *mcp.InputResponses) error {
-	result, err := s.respond(ctx, rev, q)
+func (s *Session) respondTo(ctx context.Context, rev *revision.Revision, q mcp.InputRequest, answer answerer, key string, into *mcp.InputResponses) error {
+	result, err := s.respond(ctx, rev, q, answer)
 	if err != nil {
 		return err
 	}

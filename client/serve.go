@@ -29,16 +29,22 @@ type served struct {
 	mu   sync.Mutex
 	open map[jsonrpc.ID]*servedRequest
 	last time.Time // when one ended
+	// calls are those of ours in flight that the server may ask about.
+	calls map[jsonrpc.ID]answerer
 }
+
+// An answerer is CallOptions.Answer; nil if the call has none.
+type answerer func(context.Context, mcp.InputRequest) (any, error)
 
 type servedRequest struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	related jsonrpc.ID // the call of ours it came with, zero when not known
+	answer  answerer   // of the call it is about; nil for the handlers of Options
 }
 
 // begin notes a request; there must be none with its id.
-func (v *served) begin(ctx context.Context, id, related jsonrpc.ID) (*servedRequest, bool) {
+func (v *served) begin(ctx context.Context, id, related jsonrpc.ID, answer answerer) (*servedRequest, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.open[id] != nil {
@@ -47,7 +53,7 @@ func (v *served) begin(ctx context.Context, id, related jsonrpc.ID) (*servedRequ
 	if v.open == nil {
 		v.open = map[jsonrpc.ID]*servedRequest{}
 	}
-	r := &servedRequest{related: related}
+	r := &servedRequest{related: related, answer: answer}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	v.open[id] = r
 	return r, true
@@ -79,10 +85,38 @@ func (v *served) withdraw(params stdjson.RawMessage) bool {
 	return r != nil
 }
 
+// began notes a call that the server may ask about.
+func (v *served) began(call jsonrpc.ID, answer answerer) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.calls == nil {
+		v.calls = map[jsonrpc.ID]answerer{}
+	}
+	v.calls[call] = answer
+}
+
+// about returns who answers a question about a call. When the carrier does not
+// tell which one it is, it is the only one in flight; what could be about the
+// calls of several callers is about none.
+func (v *served) about(call jsonrpc.ID) (answer answerer, clear bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !call.IsZero() {
+		return v.calls[call], true
+	}
+	for _, one := range v.calls {
+		if one != nil {
+			return one, len(v.calls) == 1
+		}
+	}
+	return nil, true
+}
+
 // ended cancels what belongs to a call that is over.
 func (v *served) ended(call jsonrpc.ID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	delete(v.calls, call)
 	for _, r := range v.open {
 		if r.related == call {
 			r.cancel(errCallEnded)
@@ -111,7 +145,8 @@ func (l *link) serve(m jsonrpc.Message, related jsonrpc.ID) {
 		return
 	}
 	out := &transport.Outgoing{ID: m.ID}
-	if m.Method == mcp.MethodPing || l.dialect.Load() == nil || !l.sess.client.opts.handles(m.Method) {
+	who, clear := l.served.about(related)
+	if m.Method == mcp.MethodPing || l.dialect.Load() == nil || who == nil && !l.sess.client.opts.handles(m.Method) {
 		if m.Method == mcp.MethodPing {
 			out.Result = mcp.EmptyResult{}
 		} else {
@@ -122,7 +157,11 @@ func (l *link) serve(m jsonrpc.Message, related jsonrpc.ID) {
 		}
 		return
 	}
-	r, ok := l.served.begin(l.ctx, m.ID, related)
+	if !clear {
+		l.refuse(m, jsonrpc.CodeInternal, "it cannot be told which of several calls the request is about")
+		return
+	}
+	r, ok := l.served.begin(l.ctx, m.ID, related, who)
 	if !ok {
 		l.refuse(m, jsonrpc.CodeInvalidRequest, "a request with this id is in progress")
 		return
@@ -146,7 +185,7 @@ func (l *link) answer(r *servedRequest, m jsonrpc.Message) {
 	out := &transport.Outgoing{ID: m.ID}
 	q, err := question(m.Method, m.Params)
 	if err == nil {
-		out.Result, err = l.sess.respond(r.ctx, l.speaks().revision(), q)
+		out.Result, err = l.sess.respond(r.ctx, l.speaks().revision(), q, r.answer)
 	}
 	if errors.Is(context.Cause(r.ctx), errWithdrawn) {
 		return
