@@ -60,6 +60,7 @@ type Gateway struct {
 	stop func() // ends the watch
 
 	builtins *builtins // nil if there are none
+	flights  flights
 
 	closing  sync.Once
 	closeErr error
@@ -102,6 +103,7 @@ func (g *Gateway) Close() error {
 	g.closing.Do(func() {
 		g.stop()
 		g.closeErr = g.srv.Close()
+		g.flights.close()
 		if g.builtins != nil {
 			g.closeErr = errors.Join(g.closeErr, g.host.Close(), g.builtins.close())
 		}

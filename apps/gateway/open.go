@@ -13,6 +13,7 @@ import (
 	"github.com/ferrymcp/ferry/apps/config"
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/httpclient"
+	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -27,6 +28,7 @@ func Open(ctx context.Context, cfg *config.Config, opts *Options) (*Gateway, err
 	if cfg.Ferry.Separator != "" {
 		o.Host.Separator = cfg.Ferry.Separator
 	}
+	declare(&o.Host.Capabilities)
 	own := newBuiltins(ctx, o.Logger)
 	h := host.New(o.Info, &o.Host)
 	if err := mount(h, cfg, own, o.Logger); err != nil {
@@ -38,6 +40,19 @@ func Open(ctx context.Context, cfg *config.Config, opts *Options) (*Gateway, err
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
+}
+
+// declare adds what servers with sessions can ask during a call: that is passed on
+// to the caller. Roots are asked for outside of calls too, when nobody could say
+// whose.
+func declare(c *mcp.ClientCapabilities) {
+	yes := &mcp.Support{}
+	if c.Elicitation == nil {
+		c.Elicitation = &mcp.ElicitationCapability{Form: yes, URL: yes}
+	}
+	if c.Sampling == nil {
+		c.Sampling = &mcp.SamplingCapability{Tools: yes}
+	}
 }
 
 // mount adds all servers of a configuration.

@@ -17,17 +17,17 @@ import (
 // callTool passes a tool call on. That the server is not reached is told as a
 // tool error, so that the model reads it.
 func (g *Gateway) callTool(ctx context.Context, c *server.Call) (any, error) {
-	raw, err := g.host.CallTool(ctx, c.Name, c.Params(), passOn(ctx, c))
+	result, err := g.pass(ctx, c, g.host.CallTool)
 	if down, ok := errors.AsType[*host.UpstreamError](err); ok {
 		return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text(down.Error())}, IsError: true}, nil
 	}
-	return answer(c, raw, err)
+	return result, err
 }
 
 // getPrompt passes prompts/get on.
 func (g *Gateway) getPrompt(ctx context.Context, c *server.Call) (any, error) {
-	raw, err := g.host.GetPrompt(ctx, c.Name, c.Params(), passOn(ctx, c))
-	return answer(c, raw, onWire(err))
+	result, err := g.pass(ctx, c, g.host.GetPrompt)
+	return result, onWire(err)
 }
 
 // readResource passes resources/read on. It stands in for the server's own, which
@@ -41,8 +41,8 @@ func (g *Gateway) readResource(ctx context.Context, c *server.Call) (any, error)
 			return nil, &mcp.ResourceNotFoundError{URI: c.Name}
 		}
 	}
-	raw, err := g.host.ReadResource(ctx, c.Name, c.Params(), passOn(ctx, c))
-	return answer(c, raw, onWire(err))
+	result, err := g.pass(ctx, c, g.host.ReadResource)
+	return result, onWire(err)
 }
 
 // complete passes completion/complete on.
@@ -73,14 +73,14 @@ func passOn(ctx context.Context, c *server.Call) *client.CallOptions {
 	}}
 }
 
-// answer gives a raw result to the server. A result that asks for input is
-// nothing that a caller of the revisions with sessions could read.
-func answer(c *server.Call, raw json.RawMessage, err error) (any, error) {
+// answer gives a raw result to the server. One that asks for input is nothing
+// for a caller who has said that it cannot be asked.
+func answer(raw json.RawMessage, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.Modern() && asksForInput(raw) {
-		return nil, jsonrpc.Errorf(jsonrpc.CodeInternal, "the server asks for input in a way that this client's protocol revision does not have")
+	if asksForInput(raw) {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInternal, "the server asks for input, which this client has not declared to give")
 	}
 	return raw, nil
 }
