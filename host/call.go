@@ -13,7 +13,8 @@ import (
 // CallTool calls the tool that is shown under a name. Params are those of
 // tools/call; their name is replaced by the server's own, and everything
 // else goes to the server as it is. So does the result come back: it may be one
-// that asks for input. The end of ctx cancels the call. Options may be nil.
+// that asks for input. The end of ctx cancels the call. Options may be nil; their
+// Answer gets what a server with a session asks during the call.
 //
 // Errors are a *jsonrpc.Error that is the server's, an *UpstreamError, a
 // *NotFoundError, or wrap the cause of ctx. Ask for the *UpstreamError first: it

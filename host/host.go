@@ -34,7 +34,8 @@ type Options struct {
 	// of one that is reached without a standing connection. 0 means never: then
 	// the next call notices.
 	Ping time.Duration
-	// Capabilities are declared to every server as they are.
+	// Capabilities are declared to every server, as far as its revision knows
+	// them. What servers with sessions ask goes to CallOptions.Answer of the call.
 	Capabilities mcp.ClientCapabilities
 	// Logger gets what nobody else is told; nil discards it.
 	Logger *slog.Logger
@@ -52,6 +53,9 @@ type Hooks struct {
 	Log func(upstream string, message mcp.LoggingMessageParams)
 	// ResourceUpdated gets the changes of resources that were subscribed to.
 	ResourceUpdated func(upstream, uri string)
+	// ElicitationComplete gets the ids of elicitations whose web page the user is
+	// done with.
+	ElicitationComplete func(upstream, id string)
 }
 
 // The defaults of Options.

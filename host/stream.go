@@ -34,6 +34,16 @@ func (u *upstream) notified(method string, params json.RawMessage) {
 				w.Log(u.conf.Name, p)
 			}
 		})
+	case mcp.NotificationElicitationComplete:
+		var p mcp.ElicitationCompleteParams
+		if err := json.Unmarshal(params, &p); err != nil || p.ElicitationID == "" {
+			return
+		}
+		u.host.each(func(w *Hooks) {
+			if w.ElicitationComplete != nil {
+				w.ElicitationComplete(u.conf.Name, p.ElicitationID)
+			}
+		})
 	case mcp.NotificationResourcesUpdated:
 		var p mcp.ResourceUpdatedParams
 		if err := json.Unmarshal(params, &p); err != nil || p.URI == "" {

@@ -94,12 +94,14 @@ func (g *Gateway) fly(ctx context.Context, c *server.Call, fl *flight) (any, err
 	if fl.err == nil && asksForInput(fl.raw) {
 		return fromStateless(fl.raw)
 	}
+	g.visits.noteError(c.Session(), fl.err)
 	return fl.raw, fl.err
 }
 
 // askCaller returns the result that asks the caller, and parks the flight.
 func (g *Gateway) askCaller(c *server.Call, fl *flight, q question) (any, error) {
 	fl.pending = q
+	g.visits.note(c.Session(), q.in.Elicit)
 	if !g.flights.park(fl) {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInternal, "too many calls of %s wait for an answer", c.Method)
 	}

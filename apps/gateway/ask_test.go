@@ -69,11 +69,16 @@ func answering(revision, name string) *client.Options {
 // openAsking opens a gateway that is asked by its servers.
 func openAsking(t *testing.T, sessions bool, calls *atomic.Int32) *gateway.Gateway {
 	t.Helper()
+	return openFor(t, asker(calls), sessions)
+}
+
+func openFor(t *testing.T, up *server.Server, sessions bool) *gateway.Gateway {
+	t.Helper()
 	yes := &mcp.Support{}
 	h := host.New(info, &host.Options{Capabilities: mcp.ClientCapabilities{
 		Elicitation: &mcp.ElicitationCapability{Form: yes, URL: yes}, Sampling: &mcp.SamplingCapability{},
 	}})
-	if err := h.Add(host.Upstream{Name: "up", Transport: serve(t, asker(calls), sessions)}); err != nil {
+	if err := h.Add(host.Upstream{Name: "up", Transport: serve(t, up, sessions)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Start(t.Context()); err != nil {
@@ -163,6 +168,68 @@ func TestAskingEnds(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestVisits sends users to web pages, and tells them, and nobody else, when they
+// are done there.
+func TestVisits(t *testing.T) {
+	t.Parallel()
+	for _, required := range []bool{true, false} {
+		t.Run(fmt.Sprintf("required %v", required), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				up := server.New(info, nil)
+				visited := make(chan *server.Session, 1)
+				paid := false
+				up.AddRawTool(mcp.Tool{Name: "pay"}, func(ctx context.Context, c *server.Call) (any, error) {
+					page := mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "Pay.", URL: "https://pay.example/1", ElicitationID: "p1"}
+					if !paid && required {
+						visited <- c.Session()
+						return nil, &mcp.URLElicitationRequiredError{Elicitations: []mcp.ElicitParams{page}}
+					}
+					if !paid {
+						if _, err := server.ElicitURL(ctx, c, "page", &page); err != nil {
+							return nil, err
+						}
+						visited <- c.Session()
+					}
+					return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text("paid")}}, nil
+				})
+				g := openFor(t, up, true)
+				var told [2][]string
+				options := func(i int) *client.Options {
+					opts := answering("2025-11-25", "")
+					opts.Capabilities.Elicitation = &mcp.ElicitationCapability{URL: &mcp.Support{}}
+					opts.OnNotification = func(method string, params json.RawMessage) {
+						if method == mcp.NotificationElicitationComplete {
+							told[i] = append(told[i], string(params))
+						}
+					}
+					opts.OnElicit = func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+						if required {
+							paid = true
+							_ = (<-visited).ElicitationComplete("p1")
+						}
+						return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
+					}
+					return opts
+				}
+				sess := connect(t, g, options(0))
+				connect(t, g, options(1))
+				r, err := sess.CallTool(t.Context(), &mcp.CallToolParams{Name: "up_pay"}, nil)
+				if err != nil || r.Content[0].Text != "paid" {
+					t.Errorf("got %+v, %v", r, err)
+				}
+				if !required {
+					_ = (<-visited).ElicitationComplete("p1")
+				}
+				synctest.Wait()
+				if len(told[0]) != 1 || len(told[1]) != 0 {
+					t.Errorf("told %q, want the first client once", told)
+				}
+			})
+		})
 	}
 }
 

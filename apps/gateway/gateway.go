@@ -61,6 +61,7 @@ type Gateway struct {
 
 	builtins *builtins // nil if there are none
 	flights  flights
+	visits   visits
 
 	closing  sync.Once
 	closeErr error
@@ -82,7 +83,7 @@ func New(h *host.Host, opts *Options) *Gateway {
 	g.srv = server.New(o.Info, &o.Server)
 	g.srv.Use(g.subscriptions)
 	g.srv.Handle(mcp.MethodResourcesRead, g.readResource)
-	g.stop = h.Watch(host.Hooks{Changed: g.sync, ResourceUpdated: g.updated, Log: g.logged})
+	g.stop = h.Watch(host.Hooks{Changed: g.sync, ResourceUpdated: g.updated, Log: g.logged, ElicitationComplete: g.visited})
 	g.sync()
 	return g
 }
