@@ -98,6 +98,7 @@ func (b *catalogBuilder) addTools(u *upstream) {
 		if u.conf.Show != nil && !u.conf.Show(t.Name) {
 			continue
 		}
+		b.addPage(u, t)
 		shown, ok := names.take(t.Name)
 		if !ok || u.session == nil {
 			continue
@@ -156,6 +157,17 @@ func (b *catalogBuilder) addScheme(u *upstream, uri string) {
 	s := scheme(uri)
 	if known := b.schemes[s]; s != "" && (len(known) == 0 || known[len(known)-1] != u) {
 		b.schemes[s] = append(known, u)
+	}
+}
+
+// addPage notes that a server has shown the page that goes with a tool: pages need
+// not be in the list of resources.
+func (b *catalogBuilder) addPage(u *upstream, t mcp.Tool) {
+	var ui struct {
+		ResourceURI string `json:"resourceUri"`
+	}
+	if found, err := t.Meta.Get("ui", &ui); found && err == nil {
+		b.addScheme(u, ui.ResourceURI)
 	}
 }
 

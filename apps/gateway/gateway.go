@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/ferrymcp/ferry/ext/apps"
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/server"
@@ -48,6 +49,9 @@ func (o *Options) filled() Options {
 	if f.Info.Name == "" {
 		f.Info = defaultInfo
 	}
+	// Pages of tools pass through. Servers with sessions have to be told before
+	// it is known who will call them; the others hear it from each client.
+	apps.Declare(&f.Host.Capabilities)
 	return f
 }
 

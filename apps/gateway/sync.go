@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ferrymcp/ferry/ext/apps"
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/server"
@@ -29,6 +30,9 @@ func (g *Gateway) sync() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.host.Catalog()
+	if slices.ContainsFunc(c.Tools, hasPage) {
+		g.srv.Extend(apps.Extension, nil)
+	}
 
 	tools := diff(&g.shown.tools, c.Tools, func(t host.Tool) string { return t.Tool.Name })
 	g.srv.RemoveTools(tools.gone...)
@@ -57,6 +61,12 @@ func (g *Gateway) sync() {
 		}
 		g.try(t.Upstream, "resource template", t.Template.URITemplate, func() { g.srv.AddResourceTemplate(t.Template, unused) })
 	}
+}
+
+// hasPage reports whether a tool's results are shown in a page.
+func hasPage(t host.Tool) bool {
+	_, ok := apps.OfTool(t.Tool)
+	return ok
 }
 
 // A difference is what has to be added, new or changed, and removed.

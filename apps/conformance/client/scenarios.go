@@ -18,7 +18,7 @@ type player func(ctx context.Context, sess *client.Session) error
 // called, and look at how that is done.
 func scenario(name string) player {
 	switch name {
-	case "initialize":
+	case "initialize", "json-schema-ref-no-deref":
 		return listTools
 	case "tools_call":
 		return addNumbers

@@ -29,6 +29,7 @@ func main() {
 	flag.StringVar(&r.bin, "bin", "../bin/conformance", "`folder` with the built server and client")
 	flag.StringVar(&r.page, "page", "../docs/conformance.md", "`file` that shows the results")
 	flag.StringVar(&r.only, "only", "", "run only the sets and scenarios whose name has this `text`")
+	flag.BoolVar(&r.required, "required", false, "run only what the suite requires, and compare that")
 	flag.IntVar(&r.repeat, "repeat", 1, "run everything this many `times`")
 	flag.IntVar(&r.workers, "workers", 2, "clients that run at the same time")
 	flag.BoolVar(&r.update, "update", false, "write the table and the page")
@@ -48,6 +49,7 @@ var errRed = errors.New("conformance: not as expected")
 type runner struct {
 	home, bin, page string
 	only            string
+	required        bool
 	repeat, workers int
 	update          bool
 
@@ -104,7 +106,7 @@ func (r *runner) run(ctx context.Context) error {
 func (r *runner) round(ctx context.Context, url, client string) ([]result, error) {
 	var results []result
 	for _, set := range r.suite.serverSets() {
-		if !r.wants(set.name, "") {
+		if !r.wants(set.name, "") || r.required && r.suite.required[set.name] == nil {
 			continue
 		}
 		got, err := r.suite.testServer(ctx, set, url, r.expected.failing(set))
@@ -113,7 +115,9 @@ func (r *runner) round(ctx context.Context, url, client string) ([]result, error
 		}
 		results = append(results, got...)
 	}
-	runs := slices.DeleteFunc(r.suite.clientRuns(), func(run clientRun) bool { return !r.wants(run.set, run.scenario) })
+	runs := slices.DeleteFunc(r.suite.clientRuns(), func(run clientRun) bool {
+		return !r.wants(run.set, run.scenario) || r.required && !r.suite.required[run.set][run.scenario]
+	})
 	got, err := r.suite.testClient(ctx, runs, client, r.workers)
 	if err != nil {
 		return nil, err
@@ -134,6 +138,9 @@ func (r *runner) judge(results []result) error {
 			fmt.Print(got.details())
 		}
 		return nil
+	}
+	if r.required {
+		return r.expected.only(r.suite.required).compare(onlyRequired(results, r.suite.required))
 	}
 	if r.update {
 		r.expected = r.expected.updated(results)

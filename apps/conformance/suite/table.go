@@ -131,3 +131,16 @@ func (t table) compare(results []result) error {
 	}
 	return errors.Join(wrong...)
 }
+
+// only returns the rows of scenarios that are required.
+func (t table) only(required map[string]map[string]bool) table {
+	return slices.DeleteFunc(slices.Clone(t), func(r row) bool { return !required[r.Set][r.Scenario] })
+}
+
+// onlyRequired returns the results of scenarios that are required, and those of
+// whole sets.
+func onlyRequired(results []result, required map[string]map[string]bool) []result {
+	return slices.DeleteFunc(slices.Clone(results), func(r result) bool {
+		return r.Scenario != wholeSet && !required[r.Set][r.Scenario]
+	})
+}
