@@ -9,6 +9,7 @@ import (
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -73,4 +74,41 @@ func dialGreeter(context.Context) (transport.Conn, error) {
 		}
 	}()
 	return ours, nil
+}
+
+// A program keeps what it has read up to date. Lists and resources that are read
+// after Subscribe has returned are followed without a gap.
+func ExampleSession_Subscribe() {
+	ctx := context.Background()
+	srv := server.New(mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
+	srv.AddResource(mcp.Resource{URI: "note:1", Name: "first"}, nothing)
+	c := client.New(mcp.Implementation{Name: "example", Version: "1.0.0"}, nil)
+	sess, err := c.Connect(ctx, transport.Dial(func(context.Context) (transport.Conn, error) {
+		ours, theirs := transport.Pipe()
+		go func() { _ = srv.ServeConn(ctx, theirs) }()
+		return ours, nil
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = sess.Close() }()
+	sub, err := sess.Subscribe(ctx, &mcp.SubscriptionFilter{ResourceSubscriptions: []string{"note:1"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = sub.Close() }()
+
+	srv.ResourceUpdated("note:1")
+	for change, err := range sub.Changes(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(change.Kind, change.URI) // read it again; everything, if it is client.Missed
+		break
+	}
+	// Output: resource updated note:1
+}
+
+func nothing(context.Context, *server.Call, string, map[string]string) (*mcp.ReadResourceResult, error) {
+	return &mcp.ReadResourceResult{}, nil
 }

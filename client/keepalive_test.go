@@ -30,6 +30,7 @@ func TestKeepAlive(t *testing.T) {
 		})), opts)
 		began := time.Now()
 		<-sess.Done()
+		synctest.Wait()
 		if took := time.Since(began); took != 4*time.Second || pings != 3 {
 			t.Errorf("over after %v and %d pings, want 4s and 3", took, pings)
 		}

@@ -56,7 +56,8 @@ type Peer struct {
 }
 
 // ServeConn serves a client on conn until the client ends the connection, ctx
-// ends or the server is closed. It closes conn. When the client has ended the
+// ends, the server is closed, or the client gives no sign of life
+// (Options.KeepAlive). It closes conn. When the client has ended the
 // connection, requests still running may finish within Options.Drain. The
 // error is nil after a regular end, or says why reading failed.
 func (s *Server) ServeConn(ctx context.Context, conn transport.Conn) error {
@@ -73,6 +74,11 @@ func (s *Server) ServePeer(ctx context.Context, conn transport.Conn, peer *Peer)
 	d := &duplex{srv: s, conn: conn, peer: *peer, sess: s.NewSession(conn.Write), ctx: ctx, idle: make(chan struct{})}
 	defer d.closeAfter(ctx)()
 	defer s.ends.add(func() { cancel(ErrClosing) })()
+	var alive sync.WaitGroup // the keep-alive pings
+	defer alive.Wait()
+	if s.opts.KeepAlive > 0 {
+		alive.Go(func() { d.keepAlive(ctx, cancel) })
+	}
 
 	err := d.read()
 	ours := ctx.Err() != nil
@@ -90,6 +96,9 @@ func (s *Server) ServePeer(ctx context.Context, conn transport.Conn, peer *Peer)
 	}
 	if ours {
 		err = nil // reading failed because we ended the connection
+		if errors.Is(context.Cause(ctx), ErrUnresponsive) {
+			err = ErrUnresponsive
+		}
 	}
 	return errors.Join(err, closeErr)
 }

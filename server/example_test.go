@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/ferrymcp/ferry/mcp"
@@ -102,4 +103,29 @@ func exchange(srv *server.Server, request string) string {
 	_ = client.Close()
 	<-done
 	return string(answer)
+}
+
+// Users see what fits while they type; clients get at most 100 values.
+func ExampleServer_CompletePrompt() {
+	srv := server.New(mcp.Implementation{Name: "travel", Version: "1.0.0"}, nil)
+	srv.AddPrompt(mcp.Prompt{Name: "plan", Arguments: []mcp.PromptArgument{{Name: "city"}}},
+		func(_ context.Context, _ *server.Call, args map[string]string) (*mcp.GetPromptResult, error) {
+			return &mcp.GetPromptResult{Messages: []mcp.PromptMessage{{Role: mcp.RoleUser, Content: mcp.Text("Plan " + args["city"])}}}, nil
+		})
+	srv.CompletePrompt("plan", "city", server.OneOf("New Bern", "Paris", "Bern"))
+	fmt.Println(exchange(srv, `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{`+
+		`"ref":{"type":"ref/prompt","name":"plan"},"argument":{"name":"city","value":"b"}}}`))
+	// Output: {"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["Bern","New Bern"],"total":2}}}
+}
+
+// A handler logs to its caller like to any other log.
+func ExampleCall_LogHandler() {
+	srv := server.New(mcp.Implementation{Name: "files", Version: "1.0.0"}, nil)
+	server.AddTool(srv, mcp.Tool{Name: "scan"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
+		log := slog.New(c.LogHandler("scanner"))
+		log.WarnContext(ctx, "file skipped", "path", "/tmp/x")
+		return "done", nil
+	})
+	fmt.Println(exchange(srv, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"scan"}}`))
+	// Output: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"scanner","data":{"msg":"file skipped","path":"/tmp/x"}}}
 }

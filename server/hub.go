@@ -47,6 +47,7 @@ type subscriber struct {
 	// tag is the id that a listen stream's notifications carry.
 	tag json.RawMessage
 
+	view       *View // what the client may see; nil for everything
 	wants      change
 	uris       map[string]bool // subscribed resources
 	pending    change
@@ -87,16 +88,41 @@ func (h *hub) remove(sub *subscriber) {
 	delete(h.subscribers, sub)
 }
 
-// changed tells everybody who wants to know that a list has changed.
-func (h *hub) changed(what change) {
+// changed tells everybody who wants to know, and through whose view something of
+// it can be seen, that a list has changed.
+func (h *hub) changed(what change, seen func(*View) bool) {
+	hidden := h.views(what)
+	for v := range hidden {
+		hidden[v] = !seen(v) // without the lock, because views are the user's
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for sub := range h.subscribers {
-		if sub.wants&what != 0 && sub.introduced() {
+		if sub.wants&what != 0 && !hidden[sub.view] && sub.introduced() {
 			sub.pending |= what
 			h.deliverLocked(sub)
 		}
 	}
+}
+
+// views returns the views of those who want to know of a change.
+func (h *hub) views(what change) map[*View]bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	views := map[*View]bool{}
+	for sub := range h.subscribers {
+		if sub.view != nil && sub.wants&what != 0 {
+			views[sub.view] = false
+		}
+	}
+	return views
+}
+
+// look gives a subscriber the view of the caller.
+func (h *hub) look(sub *subscriber, v *View) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sub.view = v
 }
 
 // resourceUpdated tells those who subscribed to the resource.

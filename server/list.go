@@ -2,8 +2,6 @@ package server
 
 import (
 	"bytes"
-	"encoding/base64"
-	"strings"
 	"sync"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
@@ -122,7 +120,7 @@ func listed[T, L any](c *Call, r *registry[T], visible func(T) bool, fill func(s
 	var cursor string
 	if p.Cursor != nil {
 		var ok bool
-		if cursor, ok = decodeCursor(*p.Cursor); !ok {
+		if cursor, ok = c.srv.cursors.open(c.Method, *p.Cursor); !ok {
 			return nil, invalidParams("params of %s: the cursor is not one of this server", c.Method)
 		}
 	}
@@ -138,26 +136,9 @@ func listed[T, L any](c *Call, r *registry[T], visible func(T) bool, fill func(s
 	}
 	var next *string
 	if more {
-		next = encodeCursor(entries[len(entries)-1].key)
+		next = c.srv.cursors.sign(c.Method, entries[len(entries)-1].key)
 	}
 	return r.lists.keep(snap, key, fill(shown, next)).(*L), nil
-}
-
-// A cursor is the key of the last feature shown: it stays right when features
-// come and go. The prefix tells our cursors from other texts.
-const cursorPrefix = "after:"
-
-func encodeCursor(key string) *string {
-	cursor := base64.RawURLEncoding.EncodeToString([]byte(cursorPrefix + key))
-	return &cursor
-}
-
-func decodeCursor(cursor string) (key string, ok bool) {
-	text, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil {
-		return "", false
-	}
-	return strings.CutPrefix(string(text), cursorPrefix)
 }
 
 // head fills what all lists have in common for stateless callers; it is

@@ -25,7 +25,7 @@ func (s *Server) listen(ctx context.Context, c *Call) (any, error) {
 		}
 		return c.send(bytes.NewBuffer(frame))
 	}
-	sub := &subscriber{out: out, tag: json.RawMessage(c.ID.String()), held: true}
+	sub := &subscriber{out: out, view: c.view, tag: json.RawMessage(c.ID.String()), held: true}
 	granted := s.grant(ctx, c, sub, &p.Notifications)
 	ack := &mcp.AcknowledgedParams{
 		Meta:          mcp.Meta{mcp.MetaSubscriptionID: sub.tag},

@@ -12,7 +12,7 @@ import (
 // snapshots in the order of their keys; a change makes the next reader build a
 // new one, so that registering many features costs no more than their number.
 type registry[T any] struct {
-	changed func() // called after a change, without the lock
+	changed func(touched []T) // called after a change, without the lock
 
 	mu      sync.Mutex
 	entries map[string]*entry[T]
@@ -41,38 +41,52 @@ type snapshot[T any] struct {
 	sorted  []*entry[T]
 }
 
-func newRegistry[T any](s *Server, what change) *registry[T] {
+// newRegistry returns a registry whose changes are told to those who see, through
+// their view, something of what has changed.
+func newRegistry[T any](s *Server, what change, through func(*View) func(T) bool) *registry[T] {
 	return &registry[T]{
 		entries: map[string]*entry[T]{},
-		changed: func() { s.hub.changed(what) },
+		changed: func(touched []T) {
+			s.hub.changed(what, func(v *View) bool {
+				visible := through(v)
+				return visible == nil || slices.ContainsFunc(touched, visible)
+			})
+		},
 	}
 }
 
 // add enters features. A feature with the key of another replaces it.
 func (r *registry[T]) add(entries ...*entry[T]) {
+	touched := make([]T, 0, len(entries))
 	r.mu.Lock()
 	for _, e := range entries {
+		if old, ok := r.entries[e.key]; ok {
+			touched = append(touched, old.shown)
+		}
+		touched = append(touched, e.shown)
 		r.entries[e.key] = e
 	}
 	r.current.Store(nil)
 	r.mu.Unlock()
-	r.changed()
+	r.changed(touched)
 }
 
 // remove takes features out; keys that are not there are ignored.
 func (r *registry[T]) remove(keys ...string) {
+	var touched []T
 	r.mu.Lock()
-	before := len(r.entries)
 	for _, key := range keys {
-		delete(r.entries, key)
+		if old, ok := r.entries[key]; ok {
+			touched = append(touched, old.shown)
+			delete(r.entries, key)
+		}
 	}
-	removed := len(r.entries) < before
-	if removed {
+	if len(touched) > 0 {
 		r.current.Store(nil)
 	}
 	r.mu.Unlock()
-	if removed {
-		r.changed()
+	if len(touched) > 0 {
+		r.changed(touched)
 	}
 }
 

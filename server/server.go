@@ -34,6 +34,7 @@ type Server struct {
 	resultMeta mcp.Meta
 	identities identities
 	hub        hub
+	cursors    cursorKeys
 	completes  atomic.Bool // there are completers
 	keys       stateKeys
 
@@ -80,6 +81,11 @@ type Options struct {
 	// in a second; what is said faster is counted, and the count told. 0 means
 	// 100, a negative value no limit.
 	LogRate int
+	// KeepAlive is how often the client of a session on a connection is asked for
+	// a sign of life, and how long it may take to give one; when it does not, the
+	// connection ends with ErrUnresponsive. 0 means never. Sessions over HTTP and
+	// clients of the stateless revisions are not asked.
+	KeepAlive time.Duration
 	// Drain is how long a connection whose client has gone waits for the
 	// requests still running before it cancels them; 0 means 5 s.
 	Drain time.Duration
@@ -89,11 +95,13 @@ type Options struct {
 	// StateTTL is how long a stateless client may take to call again with the
 	// answers to what a handler asks; 0 means 15 min.
 	StateTTL time.Duration
-	// StateKeys seal what stateless clients carry between the rounds of a call,
+	// StateKeys seal what stateless clients carry between the rounds of a call, and
+	// sign the cursors of lists:
 	// secrets of at least 16 bytes. The first one seals and all of them open, so
 	// that they can be changed in turn. Servers that take each other's place
 	// behind one address need the same ones. Without any, a random key is made,
-	// and the rounds of a call have to reach the same process.
+	// and the rounds of a call, and the pages of a list, have to reach the same
+	// process.
 	StateKeys [][]byte
 	// PanicThrough lets a panic in a handler end the program, instead of
 	// failing that call alone.
@@ -126,11 +134,14 @@ func New(info mcp.Implementation, opts *Options) *Server {
 		panic(fmt.Sprintf("server.New: %v", err))
 	}
 	s.keys = keys
+	if s.cursors, err = newCursorKeys(s.opts.StateKeys); err != nil {
+		panic(fmt.Sprintf("server.New: %v", err))
+	}
 	s.resultMeta = mcp.Meta{mcp.MetaServerInfo: mustMarshal(info)}
-	s.tools = newRegistry[mcp.Tool](s, changedTools)
-	s.prompts = newRegistry[mcp.Prompt](s, changedPrompts)
-	s.resources = newRegistry[mcp.Resource](s, changedResources)
-	s.templates = newRegistry[mcp.ResourceTemplate](s, changedResources)
+	s.tools = newRegistry(s, changedTools, (*View).tool)
+	s.prompts = newRegistry(s, changedPrompts, (*View).prompt)
+	s.resources = newRegistry(s, changedResources, (*View).resource)
+	s.templates = newRegistry(s, changedResources, (*View).template)
 	s.hub.init(s)
 	s.methods = s.protocolMethods()
 	s.rebuild()

@@ -190,6 +190,9 @@ func (s *Server) initialize(_ context.Context, c *Call) (any, error) {
 // initialized ends the handshake: from here on the client is told of changes.
 func (s *Server) initialized(_ context.Context, c *Call) (any, error) {
 	sess := c.Session()
+	if sess.sub != nil {
+		s.hub.look(sess.sub, c.view)
+	}
 	sess.mu.Lock()
 	defer sess.mu.Unlock()
 	if sess.state == stateInitializing {

@@ -74,3 +74,29 @@ func TestViews(t *testing.T) {
 		d.askModern("tools/list", "")
 	}
 }
+
+// A change of what a client cannot see is none for it.
+func TestViewsOfChanges(t *testing.T) {
+	t.Parallel()
+	half := &server.View{Tool: func(t mcp.Tool) bool { return !strings.HasPrefix(t.Name, "hidden") }}
+	srv := newServer(t, &server.Options{View: func(context.Context, *server.Call) *server.View { return half }})
+	d := talk(t, srv)
+	d.open("2025-11-25")
+	d.send(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
+	d.read() // the acknowledgement
+	addTool(srv, "hidden-1")
+	srv.RemoveTools("hidden-1")
+	d.askModern("tools/list", "") // the next message is the answer
+	told := func() {
+		t.Helper()
+		for range 2 { // the session and the subscription
+			if m := d.read(); m.Method != mcp.NotificationToolsListChanged {
+				t.Errorf("got %s, want %s", m.Method, mcp.NotificationToolsListChanged)
+			}
+		}
+	}
+	addTool(srv, "shown")
+	told()
+	srv.RemoveTools("hidden-1", "shown")
+	told()
+}
