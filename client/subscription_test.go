@@ -55,7 +55,7 @@ func wantNext(t *testing.T, sub *client.Subscription, want ...client.Change) {
 
 func TestSubscriptionOfAStatelessServer(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "SUB-ABRUPT-END", "SUB-STATE-PER-REQUEST")
+	mcptest.Proves(t, "SUB-ABRUPT-END", "SUB-STATE-PER-REQUEST", "RES-UPDATED-SUBRESOURCE")
 	bubble(t, "several on one connection", func(t *testing.T) {
 		sess := connect(t, fake(t, func(p *peer) {
 			p.open(r5)

@@ -45,7 +45,7 @@ func wantQuiet(t *testing.T, sub *client.Subscription) {
 
 func TestSubscriptions(t *testing.T) {
 	mcptest.Proves(t, "TOOL-LIST-CHANGED-NOTIFY", "SUB-LISTEN-REQUEST", "SUB-CONCURRENT", "SUB-CLIENT-CANCEL", "SUB-ONLY-REQUESTED",
-		"SUB-ACK-SUBSET", "SUB-FILTER-OMITTED")
+		"SUB-ACK-SUBSET", "SUB-FILTER-OMITTED", "RES-SUBSCRIBE-LISTEN")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		lists := subscribe(t, sess, mcp.SubscriptionFilter{ToolsListChanged: true})
 		notes := subscribe(t, sess, mcp.SubscriptionFilter{ResourceSubscriptions: []string{"note:1", "nothing:here"}})

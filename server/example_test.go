@@ -84,11 +84,11 @@ func ExampleServer_Use() {
 			return next(ctx, c)
 		}
 	})
-	fmt.Println(exchange(srv, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	fmt.Println(exchange(srv, `{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 	// Output:
 	// asked for initialize
-	// asked for tools/list
-	// {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
+	// asked for ping
+	// {"jsonrpc":"2.0","id":1,"result":{}}
 }
 
 // exchange opens a session, sends one request and returns the answer.

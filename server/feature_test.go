@@ -152,7 +152,9 @@ func TestTypedTools(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "PROMPT-UNKNOWN-32602", "TOOL-ERR-MALFORMED-PROTOCOL", "PAGE-INVALID-CURSOR-32602")
-	d := talk(t, newServer(t, nil))
+	d := talk(t, newServer(t, &server.Options{Capabilities: mcp.ServerCapabilities{
+		Prompts: &mcp.PromptsCapability{}, Resources: &mcp.ResourcesCapability{},
+	}}))
 	tests := []struct{ method, params, want string }{
 		{"tools/call", `"name":5`, "name must be a string"},
 		{"tools/call", `"x":5`, "name is missing"},

@@ -16,7 +16,7 @@ import (
 
 func TestProgress(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "PROG-INCREASING", "PROG-RATE-LIMIT", "PROG-FLOAT", "PROG-OPTIONAL", "PROG-STOP")
+	mcptest.Proves(t, "PROG-INCREASING", "PROG-RATE-LIMIT", "PROG-FLOAT", "PROG-OPTIONAL", "PROG-STOP", "PROG-ACTIVE-ONLY")
 	tests := []struct {
 		name  string
 		rate  int

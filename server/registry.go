@@ -18,7 +18,8 @@ type registry[T any] struct {
 	entries map[string]*entry[T]
 	current atomic.Pointer[snapshot[T]] // nil when entries have changed
 
-	lists pageCache // made of the snapshots
+	ever  atomic.Bool // there have been features
+	lists pageCache   // made of the snapshots
 }
 
 // An entry is one feature: what lists show of it, and its handler.
@@ -67,6 +68,7 @@ func (r *registry[T]) add(entries ...*entry[T]) {
 		r.entries[e.key] = e
 	}
 	r.current.Store(nil)
+	r.ever.Store(true)
 	r.mu.Unlock()
 	r.changed(touched)
 }
@@ -108,8 +110,9 @@ func (r *registry[T]) snapshot() *snapshot[T] {
 	return snap
 }
 
-// used reports whether there are any features.
-func (r *registry[T]) used() bool { return len(r.snapshot().sorted) > 0 }
+// used reports whether there are, or ever were, any features: what was declared to
+// a client stays so.
+func (r *registry[T]) used() bool { return r.ever.Load() }
 
 // after returns up to limit visible entries behind the key, and whether there
 // are more.

@@ -226,7 +226,7 @@ func (s *Server) rebuild() {
 			return h(ctx, c)
 		}
 		h, ok := s.methods[c.Method]
-		if ok && c.from.revision().Defines(c.Method) && (!c.ID.IsZero() || isNotification(c.Method)) {
+		if ok && c.from.revision().Defines(c.Method) && s.offers(c.Method) && (!c.ID.IsZero() || isNotification(c.Method)) {
 			return h(ctx, c)
 		}
 		return nil, methodNotFound(c.Method)
