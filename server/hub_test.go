@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
@@ -207,4 +209,44 @@ func TestStatelessCaller(t *testing.T) {
 	if err := server.MissingMeta(); err.Code != jsonrpc.CodeInvalidParams {
 		t.Errorf("MissingMeta() = %v", err)
 	}
+}
+
+// A client that takes nothing holds up nobody, and hears of many changes at once
+// when it takes something again.
+func TestSubscriberThatIsSlow(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "PROMPT-LIST-CHANGED-NOTIFY-LISTEN", "RES-LIST-CHANGED-NOTIFY-LISTEN")
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		srv.AddResource(mcp.Resource{URI: "r:1", Name: "r"}, contents(""))
+		srv.AddRawPrompt(mcp.Prompt{Name: "p"}, func(context.Context, *server.Call) (any, error) { return nil, nil })
+		listen := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"promptsListChanged":true,` +
+			`"resourcesListChanged":true,"resourceSubscriptions":["r:1"]},` + modernMeta + `}}`
+		slow, quick := talk(t, srv), talk(t, srv)
+		slow.send(listen)
+		quick.send(listen)
+		slow.read() // the acknowledgements, and then only quick reads
+		quick.read()
+		const changes = 100
+		for range changes {
+			srv.ResourceUpdated("r:1")
+			if m := quick.read(); m.Method != mcp.NotificationResourcesUpdated {
+				t.Fatalf("got %s", m.Method)
+			}
+		}
+		srv.RemovePrompts("p")
+		srv.RemoveResources("r:1")
+		got := []string{quick.read().Method, quick.read().Method}
+		slices.Sort(got)
+		if want := []string{mcp.NotificationPromptsListChanged, mcp.NotificationResourcesListChanged}; !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		told := 0
+		for seen := map[string]bool{}; len(seen) < 3; told++ {
+			seen[slow.read().Method] = true
+		}
+		if told >= changes {
+			t.Errorf("the slow one was told %d times of %d changes, want a few times", told, changes+2)
+		}
+	})
 }

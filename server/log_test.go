@@ -154,3 +154,14 @@ func TestLogRate(t *testing.T) {
 		}
 	})
 }
+
+func TestLogLevelOfStatelessRequests(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "LOG-SETLEVEL-REMOVED", "LOG-INVALID-LEVEL-META-32602")
+	d := talk(t, newServer(t, nil))
+	code(t, d.askModern("logging/setLevel", `"level":"info"`), jsonrpc.CodeMethodNotFound)
+	for _, level := range []string{`"loud"`, `""`, `5`, `{}`} {
+		meta := strings.Replace(modernMeta, `{"io`, `{"io.modelcontextprotocol/logLevel":`+level+`,"io`, 1)
+		code(t, d.ask("tools/list", meta), jsonrpc.CodeInvalidParams)
+	}
+}

@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -44,5 +46,36 @@ func TestOnlyWhatIsDeclaredIsServed(t *testing.T) {
 	caps := result[mcp.DiscoverResult](t, d.askModern("server/discover", "")).Capabilities
 	if caps.Tools == nil || caps.Prompts == nil || caps.Resources == nil {
 		t.Errorf("no longer declared: %+v", caps)
+	}
+}
+
+// A list depends neither on the connection nor on what was asked before.
+func TestListsAreTheSameForAll(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "TOOL-LIST-STABLE-ORDER", "TOOL-LIST-NO-CONN-VARIANCE", "PROMPT-LIST-NO-CONN-VARIANCE", "RES-LIST-NO-CONN-VARIANCE",
+		"TOOL-NAME-CASE", "TOOL-NAME-UNIQUE")
+	srv := newServer(t, nil)
+	for _, name := range []string{"getuser", "getUser", "a", "Z", "a"} {
+		addTool(srv, name)
+		srv.AddRawPrompt(mcp.Prompt{Name: name}, func(context.Context, *server.Call) (any, error) { return nil, nil })
+		srv.AddResource(mcp.Resource{URI: "r:" + name, Name: name}, contents(""))
+	}
+	one, two := talk(t, srv), talk(t, srv)
+	for _, list := range []string{"tools/list", "prompts/list", "resources/list"} {
+		want := one.askModern(list, "").Result
+		one.askModern("tools/call", `"name":"getUser","arguments":{}`)
+		for _, d := range []*dialog{one, two} {
+			if got := d.askModern(list, "").Result; !bytes.Equal(got, want) {
+				t.Errorf("%s: got %s, want %s", list, got, want)
+			}
+		}
+	}
+	tools := result[mcp.ListToolsResult](t, two.askModern("tools/list", "")).Tools
+	names := make([]string, len(tools))
+	for i := range tools {
+		names[i] = tools[i].Name
+	}
+	if got := strings.Join(names, " "); got != "Z a add count fail getUser getuser panic" {
+		t.Errorf("got %q, want each name once, in order, capital or not", got)
 	}
 }
