@@ -218,6 +218,7 @@ func TestComplete(t *testing.T) {
 
 func TestSubscribe(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SUB-STDIO-RELISTEN")
 	eras(t, func(t *testing.T, legacy bool) {
 		p := newPeer(t, legacy, nil)
 		p.srv.AddResource(mcp.Resource{URI: "x://1", Name: "1"}, nothing)

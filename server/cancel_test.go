@@ -1,10 +1,14 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +67,42 @@ func TestCancellation(t *testing.T) {
 	if (&server.CancelledError{}).Error() == "" {
 		t.Error("a CancelledError without a reason says nothing")
 	}
+}
+
+func TestReasonsOfCancellationsAreLogged(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "CANCEL-LOG-REASON")
+	var log lockedBuffer
+	srv := newServer(t, &server.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	_, causes := waiting(srv)
+	d := talk(t, srv)
+	for range 2 {
+		d.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"wait",` + modernMeta + `}}`)
+		d.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"bored"}}`)
+		d.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"again"}}`)
+		<-causes
+		d.askModern("tools/list", "")
+	}
+	if got := log.String(); strings.Count(got, "bored") != 2 || strings.Contains(got, "again") {
+		t.Errorf("logged %s", got)
+	}
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }
 
 func TestConcurrencyLimit(t *testing.T) {
