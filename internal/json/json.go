@@ -10,7 +10,6 @@ package json
 
 import (
 	"bytes"
-	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -36,9 +35,18 @@ func Marshal(v any) ([]byte, error) {
 	return data, nil
 }
 
+// A Writer writes itself, in less time than reflection takes. WriteJSON appends
+// the bytes that Marshal returns, or reports false and leaves buf as it was.
+type Writer interface {
+	WriteJSON(buf *bytes.Buffer) bool
+}
+
 // Write appends the compact JSON of v to buf, without a newline. Raw values
 // inside v are checked and compacted. On an error buf is left as it was.
 func Write(buf *bytes.Buffer, v any) error {
+	if w, ok := v.(Writer); ok && w.WriteJSON(buf) {
+		return nil
+	}
 	before := buf.Len()
 	// The library encodes straight into the free space of a *bytes.Buffer, so
 	// there is no copy; a wrapper around it would lose that.
@@ -98,29 +106,4 @@ func Sorted(raw []byte) ([]byte, error) {
 		return nil, explain(err)
 	}
 	return out, nil
-}
-
-// AppendString appends s to dst as a JSON string. Invalid UTF-8 becomes U+FFFD.
-func AppendString(dst []byte, s string) []byte {
-	if plain(s) {
-		dst = append(dst, '"')
-		dst = append(dst, s...)
-		return append(dst, '"')
-	}
-	out, err := jsontext.AppendQuote(dst, s)
-	if err != nil {
-		// The only error is invalid UTF-8, which the replacement removes.
-		out, _ = jsontext.AppendQuote(dst, strings.ToValidUTF8(s, "\uFFFD"))
-	}
-	return out
-}
-
-// plain reports whether s needs no escapes: printable ASCII without quotes.
-func plain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
 }

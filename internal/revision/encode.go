@@ -191,8 +191,12 @@ func apply[T any](r *Revision, part *T, of func(*undo) func(*T)) {
 	}
 }
 
-// each undoes the changes to every element, on a copy of the slice.
+// each undoes the changes to every element, on a copy of the slice if there are
+// any for elements of the kind.
 func each[T any](r *Revision, parts []T, of func(*undo) func(*T)) []T {
+	if !slices.ContainsFunc(r.older, func(u *undo) bool { return of(u) != nil }) {
+		return parts
+	}
 	parts = slices.Clone(parts)
 	for i := range parts {
 		apply(r, &parts[i], of)
@@ -240,6 +244,9 @@ func (r *Revision) samplingParams(p *mcp.CreateMessageParams) {
 
 // block undoes the changes to a content block and to the contents embedded in it.
 func (r *Revision) block(u *undo) func(*mcp.Content) {
+	if u.content == nil && u.contents == nil {
+		return nil
+	}
 	return func(c *mcp.Content) {
 		if u.content != nil {
 			u.content(c)
