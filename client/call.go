@@ -87,17 +87,27 @@ func (s *Session) forgotten(l *link, err error) bool {
 	return unreachable && s.err == nil && s.link != l
 }
 
-// attempt makes one request on a link.
+// attempt makes one request on a link, and another if the first had the wrong
+// headers.
 func (s *Session) attempt(ctx context.Context, l *link, method string, params any, opts *CallOptions) (stdjson.RawMessage, error) {
 	if opts == nil {
 		opts = &CallOptions{}
 	}
+	raw, m, err := s.try(ctx, l, method, params, opts)
+	if err != nil && s.relearn(ctx, l, m, err) {
+		raw, _, err = s.try(ctx, l, method, params, opts)
+	}
+	return raw, err
+}
+
+func (s *Session) try(ctx context.Context, l *link, method string, params any, opts *CallOptions) (stdjson.RawMessage, *transport.Outgoing, error) {
 	m := &transport.Outgoing{ID: s.nextID(), Method: method, Params: params}
 	var token jsonrpc.ID
 	if opts.Progress != nil {
 		token = m.ID // unique for as long as the session lives
 	}
-	return s.transact(ctx, l, m, token, opts)
+	raw, err := s.transact(ctx, l, m, token, opts)
+	return raw, m, err
 }
 
 // transact sends a request and waits for its result.
@@ -192,7 +202,7 @@ func answer(d dialect, m *transport.Outgoing, resp transport.Response) (stdjson.
 	case resp.Error != nil:
 		return nil, resp.Error
 	case len(resp.Result) > 0:
-		return resp.Result, nil
+		return d.received(m.Method, resp.Result), nil
 	case resp.Status >= 300:
 		return nil, &UnreachableError{Method: m.Method, Err: statusError(resp.Status)}
 	default:

@@ -18,6 +18,8 @@ type dialect interface {
 	request(m *transport.Outgoing, token jsonrpc.ID) error
 	// oneWay does the same for a notification or a response.
 	oneWay(m *transport.Outgoing)
+	// received sees every result and returns what the caller gets of it.
+	received(method string, raw json.RawMessage) json.RawMessage
 	// final returns nil if raw is the answer that was asked for, rather than
 	// one that wants something first.
 	final(method string, raw json.RawMessage) error

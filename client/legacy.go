@@ -43,6 +43,8 @@ func (l *legacy) request(m *transport.Outgoing, token jsonrpc.ID) error {
 
 func (l *legacy) oneWay(m *transport.Outgoing) { m.Revision = l.header }
 
+func (l *legacy) received(_ string, raw json.RawMessage) json.RawMessage { return raw }
+
 func (l *legacy) final(string, json.RawMessage) error { return nil }
 
 func (l *legacy) ping() string { return mcp.MethodPing }

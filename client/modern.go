@@ -3,6 +3,7 @@ package client
 import (
 	stdjson "encoding/json"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ferrymcp/ferry/internal/json"
@@ -17,10 +18,12 @@ import (
 type modern struct {
 	rev  *revision.Revision
 	meta atomic.Pointer[metaFields] // replaced when the log level is chosen
+	// mirror is nil on carriers without headers.
+	mirror *mirror
 }
 
-func newModern(rev *revision.Revision, identity *metaFields) *modern {
-	m := &modern{rev: rev}
+func newModern(rev *revision.Revision, identity *metaFields, mirror *mirror) *modern {
+	m := &modern{rev: rev, mirror: mirror}
 	m.meta.Store(identity)
 	return m
 }
@@ -35,6 +38,12 @@ func (d *modern) request(m *transport.Outgoing, token jsonrpc.ID) error {
 	m.Params = params
 	m.Revision = d.rev.Name()
 	m.Route = &transport.Route{Name: routeName(m.Method, params)}
+	if m.Method != mcp.MethodToolsCall {
+		return nil
+	}
+	if m.Route.Params, err = d.mirror.headers(m.Route.Name, params); err != nil {
+		return fmt.Errorf("%s: %w", m.Method, err)
+	}
 	return nil
 }
 
@@ -48,13 +57,15 @@ var routeMembers = map[string]string{
 	mcp.MethodToolsCall:     "name",
 	mcp.MethodPromptsGet:    "name",
 	mcp.MethodResourcesRead: "uri",
-	mcp.MethodTasksGet:      "taskId",
-	mcp.MethodTasksCancel:   "taskId",
 }
 
 func routeName(method string, params stdjson.RawMessage) string {
 	member, ok := routeMembers[method]
-	if !ok {
+	switch {
+	case ok:
+	case strings.HasPrefix(method, "tasks/"): // of the extension
+		member = "taskId"
+	default:
 		return ""
 	}
 	raw, ok := json.Member(params, member)
@@ -66,6 +77,13 @@ func routeName(method string, params stdjson.RawMessage) string {
 		return "" // the server will say what is wrong with it
 	}
 	return name
+}
+
+func (d *modern) received(method string, raw stdjson.RawMessage) stdjson.RawMessage {
+	if method == mcp.MethodToolsList {
+		return d.mirror.learn(raw)
+	}
+	return raw
 }
 
 // final reads the type of the result before anything else: a result of another

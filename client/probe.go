@@ -181,7 +181,11 @@ func (n *negotiation) modern(v verdict) error {
 			n.sess.log.Warn("server info not understood", slog.Any("error", err))
 		}
 	}
-	n.link.speak(newModern(v.rev, identity))
+	var headers *mirror
+	if _, overHTTP := n.link.rt.(transport.Listener); overHTTP {
+		headers = newMirror(n.sess.log)
+	}
+	n.link.speak(newModern(v.rev, identity, headers))
 	return nil
 }
 
@@ -193,7 +197,7 @@ func (n *negotiation) ask(ctx context.Context, rev *revision.Revision, probing b
 		return verdict{next: nextFail, err: err}
 	}
 	m := &transport.Outgoing{ID: n.sess.nextID(), Method: mcp.MethodServerDiscover}
-	if err := newModern(rev, identity).request(m, jsonrpc.ID{}); err != nil {
+	if err := newModern(rev, identity, nil).request(m, jsonrpc.ID{}); err != nil {
 		return verdict{next: nextFail, err: err}
 	}
 	wait := time.Duration(0)

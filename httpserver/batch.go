@@ -84,7 +84,7 @@ func (b *batch) serve(ctx context.Context, i int, item *jsonrpc.BatchItem) {
 		return
 	}
 	rq, err := b.x.h.srv.Decode(item.Message)
-	rq.Principal = b.x.principal
+	rq.Principal, rq.Header = b.x.principal, b.x.r.Header
 	if err == nil && rq.Modern() {
 		err = errNoBatches
 	}

@@ -86,6 +86,19 @@ type endpoint struct {
 func start(t testing.TB, opts *httpserver.Options) *endpoint {
 	t.Helper()
 	srv, g := newServer()
+	e := startServerWith(t, srv, opts)
+	e.gates = g
+	return e
+}
+
+// startServer serves a server of the test's own.
+func startServer(t testing.TB, srv *server.Server) *endpoint {
+	t.Helper()
+	return startServerWith(t, srv, nil)
+}
+
+func startServerWith(t testing.TB, srv *server.Server, opts *httpserver.Options) *endpoint {
+	t.Helper()
 	h := httpserver.New(srv, opts)
 	web := httptest.NewServer(h)
 	t.Cleanup(func() {
@@ -95,7 +108,7 @@ func start(t testing.TB, opts *httpserver.Options) *endpoint {
 		web.Close()
 		_ = srv.Close()
 	})
-	return &endpoint{t: t, srv: srv, h: h, gates: g, url: web.URL}
+	return &endpoint{t: t, srv: srv, h: h, url: web.URL}
 }
 
 // A header is written as "Name: value" lines; "Name:" alone removes the default.

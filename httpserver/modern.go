@@ -71,7 +71,7 @@ func (x *exchange) route(rq *server.Request) *jsonrpc.Error {
 		return mismatch("the " + httpwire.HeaderMethod + " header is missing")
 	case len(method) > 1 || method[0] != rq.Method:
 		return mismatch(fmt.Sprintf("%s is %q, but the method is %q", httpwire.HeaderMethod, method, rq.Method))
-	case !named(rq.Method):
+	case !named(rq.Method) && (rq.Name == "" || len(name) == 0):
 		return nil
 	case len(name) == 0:
 		return mismatch("the " + httpwire.HeaderName + " header is missing")
@@ -88,7 +88,8 @@ func (x *exchange) route(rq *server.Request) *jsonrpc.Error {
 	return nil
 }
 
-// named reports whether requests of a method name what they are about.
+// named reports whether requests of a method must name what they are about.
+// Others that do so, those of extensions, are only checked.
 func named(method string) bool {
 	switch method {
 	case mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodResourcesRead:
@@ -104,7 +105,10 @@ func modernStatus(response *server.Response) int {
 	}
 	switch response.Error.Code {
 	case jsonrpc.CodeMethodNotFound:
-		return http.StatusNotFound
+		if response.Refused { // else it is a handler that says so of something else
+			return http.StatusNotFound
+		}
+		return http.StatusOK
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability, mcp.CodeUnsupportedVersion:
 		return http.StatusBadRequest
 	}

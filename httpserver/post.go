@@ -50,7 +50,7 @@ func (x *exchange) message(body []byte) {
 		return
 	}
 	rq, err := x.h.srv.Decode(m)
-	rq.Principal = x.principal
+	rq.Principal, rq.Header = x.principal, x.r.Header
 	if rq.Modern() || stateless(x.version) {
 		x.modern(rq, err)
 		return

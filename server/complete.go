@@ -78,7 +78,7 @@ func declares(p mcp.Prompt, argument string) bool {
 // completed.
 func (s *Server) completion(ctx context.Context, c *Call) (any, error) {
 	if !s.canComplete() {
-		return nil, methodNotFound(c.Method)
+		return nil, &unknownMethodError{c.Method}
 	}
 	var p mcp.CompleteParams
 	if err := c.params(&p); err != nil {

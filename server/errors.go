@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/ferrymcp/ferry/internal/revision"
@@ -13,8 +14,17 @@ import (
 // errInternal is all that a caller learns of an error it has no part in.
 var errInternal = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "internal error"}
 
-func methodNotFound(method string) *jsonrpc.Error {
-	return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method %q is not supported", method)
+// An unknownMethodError tells that nothing handles a method. It is a type of its
+// own because a handler may answer with the same code.
+type unknownMethodError struct{ method string }
+
+func (e *unknownMethodError) Error() string {
+	return fmt.Sprintf("method %q is not supported", e.method)
+}
+
+// RPCError returns the error's form on the wire.
+func (e *unknownMethodError) RPCError() *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: e.Error()}
 }
 
 func invalidParams(format string, args ...any) *jsonrpc.Error {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ferrymcp/ferry/internal/httpwire"
 )
 
 // A registry holds the features of one kind. Readers work on immutable
@@ -34,6 +36,9 @@ type entry[T any] struct {
 	variables []string
 	// completers complete arguments, by name; the map is never changed.
 	completers map[string]Completer
+	// params are the arguments that callers over HTTP repeat in headers; only
+	// tools have them.
+	params []httpwire.Param
 }
 
 // A snapshot is the features at one moment, sorted by key.

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
@@ -18,8 +19,8 @@ type Request struct {
 	ID jsonrpc.ID
 	// Raw holds the parameters as they came; nil when there were none.
 	Raw json.RawMessage
-	// Name is what the request is about: the name of a tool or prompt, or the
-	// URI of a resource; empty for other methods.
+	// Name is what the request is about: the name of a tool or prompt, the URI
+	// of a resource, or the id of a task; empty for other methods.
 	Name string
 	// ProtocolVersion is the revision that the request names in its metadata.
 	// Requests of a session name none.
@@ -27,6 +28,9 @@ type Request struct {
 	// Principal is who the carrier has found the caller to be; empty when
 	// nobody was authenticated. Carriers set it.
 	Principal string
+	// Header is what came beside the message, under canonical names as in
+	// net/http; nil on carriers without headers. Carriers set it.
+	Header map[string][]string
 
 	arguments  json.RawMessage
 	meta       requestMeta
@@ -71,7 +75,7 @@ func (s *Server) Decode(m jsonrpc.Message) (*Request, error) {
 		switch name {
 		case "_meta":
 			wrong = cmp.Or(wrong, rq.meta.decode(value, rq))
-		case "name", "uri":
+		case "name", "uri", "taskId":
 			var ok bool
 			if name != nameMember(m.Method) {
 				continue
@@ -99,9 +103,11 @@ func nameMember(method string) string {
 		return "name"
 	case mcp.MethodResourcesRead:
 		return "uri"
-	default:
-		return ""
 	}
+	if strings.HasPrefix(method, "tasks/") {
+		return "taskId"
+	}
+	return ""
 }
 
 // decode finds the members the protocol defines.

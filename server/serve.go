@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -42,7 +43,8 @@ func (s *Server) respond(ctx context.Context, c *Call, result any, err error) (r
 			return &Response{ID: c.ID, Result: result}
 		}
 	}
-	return &Response{ID: c.ID, Error: s.toWire(ctx, c, err)}
+	_, unknown := errors.AsType[*unknownMethodError](err)
+	return &Response{ID: c.ID, Error: s.toWire(ctx, c, err), Refused: unknown}
 }
 
 // handle calls the chain of handlers and contains their panics.

@@ -229,7 +229,7 @@ func (s *Server) rebuild() {
 		if ok && c.from.revision().Defines(c.Method) && s.offers(c.Method) && (!c.ID.IsZero() || isNotification(c.Method)) {
 			return h(ctx, c)
 		}
-		return nil, methodNotFound(c.Method)
+		return nil, &unknownMethodError{c.Method}
 	})
 	for _, v := range slices.Backward(s.chain) {
 		handler = v(handler)

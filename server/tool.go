@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/ferrymcp/ferry/internal/httpwire"
 	ijson "github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/internal/schema"
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -40,10 +41,11 @@ func (s *Server) AddRawTools(tools ...RawTool) {
 		if t.Handler == nil {
 			panic(fmt.Sprintf("server.AddRawTool: tool %q has no handler", t.Name))
 		}
-		if err := checkTool(&t.Tool); err != nil {
+		params, err := checkTool(&t.Tool)
+		if err != nil {
 			panic(fmt.Sprintf("server.AddRawTool: tool %q: %v", t.Name, err))
 		}
-		entries[i] = &entry[mcp.Tool]{key: t.Name, shown: t.Tool, handler: t.Handler}
+		entries[i] = &entry[mcp.Tool]{key: t.Name, shown: t.Tool, handler: t.Handler, params: params}
 	}
 	s.tools.add(entries...)
 }
@@ -51,10 +53,11 @@ func (s *Server) AddRawTools(tools ...RawTool) {
 // RemoveTools removes tools by name; names that are not there are ignored.
 func (s *Server) RemoveTools(names ...string) { s.tools.remove(names...) }
 
-// checkTool finds what is wrong with a tool, and gives it a schema if it has none.
-func checkTool(t *mcp.Tool) error {
+// checkTool finds what is wrong with a tool, and gives it a schema if it has
+// none. It returns the arguments that callers over HTTP repeat in headers.
+func checkTool(t *mcp.Tool) ([]httpwire.Param, error) {
 	if err := mcp.ValidateToolName(t.Name); err != nil {
-		return err
+		return nil, err
 	}
 	if len(t.InputSchema) == 0 {
 		t.InputSchema = anyObject
@@ -65,10 +68,10 @@ func checkTool(t *mcp.Tool) error {
 		}
 		compact, err := ijson.Compact(raw)
 		if err != nil {
-			return fmt.Errorf("%s schema: %w", name, err)
+			return nil, fmt.Errorf("%s schema: %w", name, err)
 		}
 		if compact[0] != '{' {
-			return fmt.Errorf("%s schema: must be a JSON object", name)
+			return nil, fmt.Errorf("%s schema: must be a JSON object", name)
 		}
 		if name == "input" {
 			t.InputSchema = compact
@@ -77,9 +80,13 @@ func checkTool(t *mcp.Tool) error {
 		}
 	}
 	if kind, _ := ijson.Member(t.InputSchema, "type"); string(kind) != `"object"` {
-		return errors.New(`input schema: "type" must be "object"`)
+		return nil, errors.New(`input schema: "type" must be "object"`)
 	}
-	return nil
+	params, err := httpwire.Params(t.InputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	return params, nil
 }
 
 // listTools answers tools/list.
@@ -103,6 +110,9 @@ func (s *Server) callTool(ctx context.Context, c *Call) (any, error) {
 	}
 	if len(c.arguments) > 0 && c.arguments[0] != '{' {
 		return nil, invalidParams("params of tools/call: arguments must be an object")
+	}
+	if err := c.checkHeaders(tool.params); err != nil {
+		return nil, err
 	}
 	result, err := s.runTool(ctx, c, tool.handler)
 	if err == nil {
@@ -152,6 +162,9 @@ func (s *Server) runTool(ctx context.Context, c *Call, h Handler) (result any, e
 // fn becomes a tool error with its text, for the model to read; a
 // *jsonrpc.Error fails the request itself.
 //
+// A property of the input schema with an "x-mcp-header" is repeated by clients in
+// a header of HTTP requests, and calls that do not are refused.
+//
 // AddTool panics when the name or a schema is invalid or a type cannot be
 // described. A tool of the same name is replaced.
 func AddTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, c *Call, in In) (Out, error)) {
@@ -163,7 +176,8 @@ func AddTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, c 
 	if err != nil {
 		panic(fmt.Sprintf("server.AddTool: tool %q: %v", t.Name, err))
 	}
-	if err := checkTool(&t); err != nil {
+	params, err := checkTool(&t)
+	if err != nil {
 		panic(fmt.Sprintf("server.AddTool: tool %q: %v", t.Name, err))
 	}
 	handler := func(ctx context.Context, c *Call) (any, error) {
@@ -177,7 +191,7 @@ func AddTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, c 
 		}
 		return present(ctx, c, out)
 	}
-	s.tools.add(&entry[mcp.Tool]{key: t.Name, shown: t, handler: handler})
+	s.tools.add(&entry[mcp.Tool]{key: t.Name, shown: t, handler: handler, params: params})
 }
 
 var emptyObject = json.RawMessage("{}")

@@ -77,6 +77,7 @@ func newServer(log *slog.Logger) (*server.Server, error) {
 	srv := server.New(info, &server.Options{Logger: log, Complete: complete})
 	addTools(srv)
 	addStatelessTools(srv)
+	addHeaderTool(srv)
 	addSchemaTool(srv)
 	addResources(srv)
 	addPrompts(srv)

@@ -36,6 +36,24 @@ func addStatelessTools(srv *server.Server) {
 	})
 }
 
+// addHeaderTool adds a tool with an argument that HTTP repeats in a header.
+func addHeaderTool(srv *server.Server) {
+	server.AddTool(srv, mcp.Tool{
+		Name:        "test_header_tool",
+		Description: "Takes a region, which requests repeat in a header",
+		InputSchema: json.RawMessage(`{
+			"type": "object",
+			"properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
+			"required": ["region"]
+		}`),
+	}, func(_ context.Context, _ *server.Call, in struct {
+		Region string `json:"region"`
+	},
+	) (string, error) {
+		return "Region: " + in.Region, nil
+	})
+}
+
 // nameForm asks for one text.
 var nameForm = mcp.FormSchema{
 	Fields:   []mcp.FormField{{Name: "name", Type: "string"}},
