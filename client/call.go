@@ -93,9 +93,16 @@ func (s *Session) attempt(ctx context.Context, l *link, method string, params an
 	if opts == nil {
 		opts = &CallOptions{}
 	}
+	epoch := s.cache.now()
 	raw, m, err := s.try(ctx, l, method, params, opts)
 	if err != nil && s.relearn(ctx, l, m, err) {
 		raw, _, err = s.try(ctx, l, method, params, opts)
+	}
+	if key, keeps := keyOf(method, params); err == nil && keeps && l.speaks().revision().Modern() {
+		s.cache.keep(ctx, key, raw, epoch)
+	}
+	if err != nil {
+		s.cache.refused(method, params, err)
 	}
 	return raw, err
 }

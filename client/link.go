@@ -77,6 +77,7 @@ func (l *link) Receive(m jsonrpc.Message, related jsonrpc.ID) {
 	if m.Method == mcp.NotificationElicitationComplete && !l.sess.visits.completed(m.Params) && l.sess.client.opts.OnElicit != nil {
 		return // it is of no page that the user was sent to
 	}
+	l.sess.cache.changed(m)
 	l.sess.subs.hear(m, related)
 	l.sess.inbox.put(l.sess, m)
 }

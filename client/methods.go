@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
 	"github.com/ferrymcp/ferry/mcp"
 )
@@ -15,18 +17,51 @@ func ask[R any](ctx context.Context, s *Session, method string, params any, opts
 	if rev := l.speaks().revision(); !rev.Defines(method) {
 		return nil, &UnsupportedError{Method: method, Revision: rev.Name()}
 	}
-	raw, d, err := s.converse(ctx, method, params, opts)
+	raw, err := s.result(ctx, method, params, opts)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.final(method, raw); err != nil {
 		return nil, err
 	}
 	result := new(R)
 	if err := decodeResult(method, raw, result, members...); err != nil {
+		s.cache.drop(method, "") // it must not come again
 		return nil, err
 	}
 	return result, nil
+}
+
+// result returns the result of a typed call, a kept one if it is fresh.
+func (s *Session) result(ctx context.Context, method string, params any, opts *CallOptions) (json.RawMessage, error) {
+	key, keeps := keyOf(method, params)
+	if !keeps || opts != nil && opts.Reload {
+		return s.fetch(ctx, method, params, opts)
+	}
+	kept, fresh := s.cache.get(ctx, key)
+	if fresh {
+		return kept, nil
+	}
+	raw, err := s.fetch(ctx, method, params, opts)
+	if err != nil && kept != nil && s.cache.opts.StaleOnError && notReached(err) {
+		return kept, nil
+	}
+	return raw, err
+}
+
+func (s *Session) fetch(ctx context.Context, method string, params any, opts *CallOptions) (json.RawMessage, error) {
+	raw, d, err := s.converse(ctx, method, params, opts)
+	if err != nil {
+		return nil, err
+	}
+	return raw, d.final(method, raw)
+}
+
+// notReached reports whether an error says nothing about what the server would
+// have answered.
+func notReached(err error) bool {
+	if _, ok := errors.AsType[*TimeoutError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*UnreachableError](err)
+	return ok
 }
 
 // optional returns params as what to send: nothing for a nil pointer.
@@ -35,6 +70,12 @@ func optional[P any](params *P) any {
 		return nil
 	}
 	return params
+}
+
+// Discover asks what the server is and can do now. Only the stateless revisions
+// have it; others give an *UnsupportedError.
+func (s *Session) Discover(ctx context.Context) (*mcp.DiscoverResult, error) {
+	return ask[mcp.DiscoverResult](ctx, s, mcp.MethodServerDiscover, nil, nil, "supportedVersions")
 }
 
 // ListTools returns one page of the server's tools; nil params ask for the

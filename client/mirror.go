@@ -144,6 +144,7 @@ func (s *Session) relearn(ctx context.Context, l *link, m *transport.Outgoing, r
 	if !ok || e.Code != mcp.CodeHeaderMismatch || m.Method != mcp.MethodToolsCall || l.mirrors() == nil {
 		return false
 	}
+	s.cache.drop(mcp.MethodToolsList, "")
 	before := l.mirrors().params(m.Route.Name)
 	var page mcp.PageParams
 	for range maxPages {

@@ -65,6 +65,8 @@ type Options struct {
 	// that does not fit the output schema that the server has listed for the tool
 	// is a *ProtocolError.
 	TrustOutput bool
+	// Cache says what is kept of what servers call fresh for a while.
+	Cache Cache
 	// Logger gets what nobody else is told; nil discards it.
 	Logger *slog.Logger
 	// OnNotification gets the server's notifications in order, one at a time,
@@ -136,6 +138,8 @@ type CallOptions struct {
 	// of a session may not tell which call a question is about: then it is the
 	// only one in flight, and the question is refused when there are several.
 	Answer func(ctx context.Context, question mcp.InputRequest) (any, error)
+	// Reload asks the server even if it has called an earlier result fresh.
+	Reload bool
 	// Timeout and MaxTimeout replace those of Options for this call.
 	Timeout    time.Duration
 	MaxTimeout time.Duration

@@ -32,6 +32,7 @@ type Session struct {
 	serving    slots // requests of the server that need no handler
 	refusing   slots // requests of the server being refused
 	cancelling slots // requests of ours being given up
+	cache      *cache
 	inbox      inbox
 	subs       subscriptions
 	visits     visits
@@ -66,6 +67,7 @@ func newSession(ctx context.Context, c *Client, t transport.Transport) *Session 
 		cancelling: make(slots, maxServing),
 		watched:    map[jsonrpc.ID]*progressWatch{},
 		subs:       newSubscriptions(),
+		cache:      newCache(c.opts.Cache),
 	}
 	// The session outlives the context it was connected with.
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
