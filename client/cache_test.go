@@ -12,6 +12,7 @@ import (
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -135,8 +136,8 @@ func (lib *library) count(method string) int {
 
 const minute = `,"ttlMs":60000,"cacheScope":"private"`
 
-// CACHE-TTL-POSITIVE, CACHE-STALE-REFETCH, CACHE-NOT-POLL-INTERVAL.
 func TestFreshResultsAreKept(t *testing.T) {
+	mcptest.Proves(t, "CACHE-TTL-POSITIVE", "CACHE-STALE-REFETCH", "CACHE-NOT-POLL-INTERVAL", "CACHE-TTL-WITHOUT-LISTCHANGED")
 	for method, read := range reads {
 		bubble(t, method, func(t *testing.T) {
 			lib := newLibrary(minute)
@@ -160,9 +161,9 @@ func TestFreshResultsAreKept(t *testing.T) {
 	}
 }
 
-// CACHE-TTL-ZERO, CACHE-TTL-ABSENT, CACHE-TTL-NEGATIVE, CACHE-NO-HINTS-INTERIM.
 func TestWhatIsNotFreshIsNotKept(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CACHE-TTL-ZERO", "CACHE-TTL-ABSENT", "CACHE-TTL-NEGATIVE")
 	for _, hints := range []string{
 		``, `,"ttlMs":0`, `,"ttlMs":-1`, `,"ttlMs":null`, `,"cacheScope":"public"`,
 	} {
@@ -176,8 +177,8 @@ func TestWhatIsNotFreshIsNotKept(t *testing.T) {
 	}
 }
 
-// CACHE-KEY-METHOD-PARAMS, CACHE-PAGE-INDEPENDENT, CACHE-PAGE-REFETCH.
 func TestPagesAreKeptByThemselves(t *testing.T) {
+	mcptest.Proves(t, "CACHE-KEY-METHOD-PARAMS", "CACHE-PAGE-INDEPENDENT", "CACHE-PAGE-REFETCH", "CACHE-PAGE-INVALID-CURSOR")
 	bubble(t, "pages", func(t *testing.T) {
 		lib := newLibrary(minute)
 		sess := connect(t, lib, nil)
@@ -214,7 +215,6 @@ func TestPagesAreKeptByThemselves(t *testing.T) {
 		if lib.asked["resources/readx:1"] != 1 || lib.asked["resources/readx:2"] != 1 {
 			t.Errorf("asked %v", lib.asked)
 		}
-		// CACHE-PAGE-INVALID-CURSOR
 		lib.refuse = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such cursor"}
 		if _, err := sess.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: mcp.Ptr("c")}); err == nil {
 			t.Error("no error")
@@ -228,9 +228,9 @@ func TestPagesAreKeptByThemselves(t *testing.T) {
 	})
 }
 
-// CACHE-NOTIFY-INVALIDATES.
 func TestNotificationsEndFreshness(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CACHE-NOTIFY-INVALIDATES")
 	tests := []struct {
 		method, params string
 		ends           string // the methods concerned
@@ -283,9 +283,9 @@ func TestAnswersUnderWayAreNotKept(t *testing.T) {
 	}
 }
 
-// CACHE-SCOPE-PRIVATE, CACHE-SCOPE-PUBLIC.
 func TestPrivateResultsAreNotShared(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CACHE-SCOPE-PRIVATE", "CACHE-SCOPE-PUBLIC")
 	type user struct{}
 	as := func(ctx context.Context, name string) context.Context { return context.WithValue(ctx, user{}, name) }
 	opts := &client.Options{Cache: client.Cache{Partition: func(ctx context.Context) string { return fmt.Sprint(ctx.Value(user{})) }}}
@@ -312,9 +312,10 @@ func TestPrivateResultsAreNotShared(t *testing.T) {
 	}
 }
 
-// CACHE-MRTR-RETRY, and what else asks anew.
+// Answers to the server, and what else asks anew.
 func TestCallsThatAlwaysAsk(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CACHE-MRTR-RETRY")
 	read := func(p *mcp.ReadResourceParams, o *client.CallOptions) func(*client.Session) error {
 		return func(s *client.Session) error { _, err := s.ReadResource(t.Context(), p, o); return err }
 	}
@@ -351,9 +352,10 @@ func TestCallsThatAlwaysAsk(t *testing.T) {
 	}
 }
 
-// CACHE-EARLY-REFETCH: what the server does not know makes its list doubtful.
+// What the server does not know makes its list doubtful.
 func TestUnknownToolsMakeTheListStale(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "CACHE-EARLY-REFETCH")
 	lib := newLibrary(minute)
 	sess := connect(t, lib, nil)
 	list := func() {
@@ -377,8 +379,8 @@ func TestUnknownToolsMakeTheListStale(t *testing.T) {
 	}
 }
 
-// CACHE-STALE-ON-ERROR.
 func TestStaleResultsOnErrors(t *testing.T) {
+	mcptest.Proves(t, "CACHE-STALE-ON-ERROR")
 	for _, allowed := range []bool{false, true} {
 		bubble(t, fmt.Sprint(allowed), func(t *testing.T) {
 			lib := newLibrary(minute)

@@ -98,7 +98,7 @@ func (s *Session) attempt(ctx context.Context, l *link, method string, params an
 	if err != nil && s.relearn(ctx, l, m, err) {
 		raw, _, err = s.try(ctx, l, method, params, opts)
 	}
-	if key, keeps := keyOf(method, params); err == nil && keeps && l.speaks().revision().Modern() {
+	if key, keeps := keyOf(method, params); err == nil && keeps && !opts.varies() && l.speaks().revision().Modern() {
 		s.cache.keep(ctx, key, raw, epoch)
 	}
 	if err != nil {
@@ -109,6 +109,13 @@ func (s *Session) attempt(ctx context.Context, l *link, method string, params an
 
 func (s *Session) try(ctx context.Context, l *link, method string, params any, opts *CallOptions) (stdjson.RawMessage, *transport.Outgoing, error) {
 	m := &transport.Outgoing{ID: s.nextID(), Method: method, Params: params}
+	if extra := opts.meta(l.speaks().revision()); extra != nil {
+		added, err := addMeta(params, extra)
+		if err != nil {
+			return nil, m, fmt.Errorf("%s: encode params: %w", method, err)
+		}
+		m.Params = added
+	}
 	var token jsonrpc.ID
 	if opts.Progress != nil {
 		token = m.ID // unique for as long as the session lives

@@ -48,6 +48,9 @@ func (c *Client) Connect(ctx context.Context, t transport.Transport) (*Session, 
 	if err != nil {
 		return nil, err
 	}
+	if err := revision.CheckExtensions(c.opts.Capabilities.Extensions); err != nil {
+		return nil, err
+	}
 	if err := checkRoots(c.opts.Roots); err != nil {
 		return nil, err
 	}

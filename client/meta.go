@@ -4,9 +4,12 @@ import (
 	"bytes"
 	stdjson "encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/internal/revision"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 )
@@ -108,6 +111,68 @@ func (f *metaFields) merge(object []byte, token jsonrpc.ID) (stdjson.RawMessage,
 
 func (f *metaFields) has(key string) bool {
 	return slices.ContainsFunc(f.fields, func(field metaField) bool { return field.key == key })
+}
+
+// meta returns what the options add to a call's metadata, nil for nothing.
+func (o *CallOptions) meta(rev *revision.Revision) mcp.Meta {
+	if o.LogLevel == "" || !rev.Modern() {
+		return o.Meta
+	}
+	extra := maps.Clone(o.Meta)
+	if extra == nil {
+		extra = make(mcp.Meta, 1)
+	}
+	extra[mcp.MetaLogLevel] = json.AppendString(nil, string(o.LogLevel))
+	return extra
+}
+
+// varies reports whether the metadata may change the result. That of traces does
+// not.
+func (o *CallOptions) varies() bool {
+	for key := range o.Meta {
+		switch key {
+		case "traceparent", "tracestate", "baggage":
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// addMeta returns params with more metadata, which replaces what has the same
+// keys.
+func addMeta(params any, extra mcp.Meta) (stdjson.RawMessage, error) {
+	object, err := encodeObject(params)
+	if err == nil {
+		object, err = json.Compact(object)
+	}
+	if err != nil {
+		return nil, err
+	}
+	theirs, _ := json.Member(object, metaMember)
+	if len(theirs) > 0 && theirs[0] != '{' && string(theirs) != "null" {
+		return nil, errors.New("_meta is not an object")
+	}
+	out := append(make([]byte, 0, len(object)+128), `{"_meta":{`...)
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
+		value, err := json.Compact(extra[key])
+		if err != nil {
+			return nil, fmt.Errorf("_meta: %q: %w", key, err)
+		}
+		out = appendMember(out, key, value)
+	}
+	for key, value := range json.Members(theirs) {
+		if _, replaced := extra[key]; !replaced {
+			out = appendMember(out, key, value)
+		}
+	}
+	out = append(out, '}')
+	for name, value := range json.Members(object) {
+		if name != metaMember {
+			out = appendMember(out, name, value)
+		}
+	}
+	return append(out, '}'), nil
 }
 
 // encodeObject returns params as the JSON of an object, {} for nil and null.

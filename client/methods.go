@@ -32,7 +32,7 @@ func ask[R any](ctx context.Context, s *Session, method string, params any, opts
 // result returns the result of a typed call, a kept one if it is fresh.
 func (s *Session) result(ctx context.Context, method string, params any, opts *CallOptions) (json.RawMessage, error) {
 	key, keeps := keyOf(method, params)
-	if !keeps || opts != nil && opts.Reload {
+	if !keeps || opts != nil && (opts.Reload || opts.varies()) {
 		return s.fetch(ctx, method, params, opts)
 	}
 	kept, fresh := s.cache.get(ctx, key)

@@ -12,6 +12,7 @@ import (
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -53,9 +54,9 @@ func callTool(t *testing.T, sess *client.Session, name, arguments string) error 
 	return err
 }
 
-// HTTP-XMCP-CLIENT, HTTP-XMCP-EXTRACT, HTTP-ENC-TYPES, HTTP-PARAM-NULL-ABSENT.
 func TestArgumentsGoIntoHeaders(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-XMCP-CLIENT", "HTTP-XMCP-EXTRACT", "HTTP-ENC-TYPES", "HTTP-PARAM-NULL-ABSENT", "HTTP-XMCP-INT-RANGE", "TOOL-XMCPHEADER-SAFE-INT")
 	via := &fakeHTTP{answer: func(m *transport.Outgoing) (transport.Response, error) {
 		switch m.Method {
 		case mcp.MethodServerDiscover:
@@ -97,16 +98,14 @@ func TestArgumentsGoIntoHeaders(t *testing.T) {
 			t.Errorf("%s %s: headers %v, want %v", tt.tool, tt.arguments, got, tt.want)
 		}
 	}
-	// HTTP-XMCP-INT-RANGE, TOOL-XMCPHEADER-SAFE-INT
 	if err := callTool(t, sess, "number", `{"p":9007199254740993}`); err == nil || !strings.Contains(err.Error(), "2^53") {
 		t.Errorf("an integer out of range: %v", err)
 	}
 }
 
-// HTTP-XMCP-INVALID-TOOL, HTTP-XMCP-INVALID-WARN, TOOL-XMCPHEADER-CLIENT-REJECT,
-// TOOL-XMCPHEADER-CLIENT-WARN.
 func TestToolsWithBadHeadersAreLeftOut(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-XMCP-INVALID-TOOL", "HTTP-XMCP-INVALID-WARN", "TOOL-XMCPHEADER-CLIENT-REJECT", "TOOL-XMCPHEADER-CLIENT-WARN")
 	page := toolPage("", "bad", headerProperty("number", "N"), "good", headerProperty("string", "S"), "worse", headerProperty("string", ""))
 	via := &fakeHTTP{answer: func(m *transport.Outgoing) (transport.Response, error) {
 		if m.Method == mcp.MethodServerDiscover {
@@ -131,9 +130,9 @@ func TestToolsWithBadHeadersAreLeftOut(t *testing.T) {
 	}
 }
 
-// HTTP-XMCP-OTHER-TRANSPORTS, TOOL-XMCPHEADER-STDIO-IGNORE.
 func TestOtherCarriersIgnoreHeaders(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-XMCP-OTHER-TRANSPORTS", "TOOL-XMCPHEADER-STDIO-IGNORE")
 	sess := connect(t, fake(t, func(p *peer) {
 		p.open(r5)
 		p.result(p.want(mcp.MethodToolsList), toolPage("", "bad", headerProperty("number", "N")))
@@ -148,10 +147,11 @@ func TestOtherCarriersIgnoreHeaders(t *testing.T) {
 	}
 }
 
-// HTTP-MISMATCH-REFRESH: a client that does not know a tool's headers, or no
+// A client that does not know a tool's headers, or no
 // longer does, finds out and tries once more.
 func TestHeadersAreLearntAfterARefusal(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-MISMATCH-REFRESH")
 	wants := "First"
 	via := &fakeHTTP{}
 	via.answer = func(m *transport.Outgoing) (transport.Response, error) {

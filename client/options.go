@@ -138,6 +138,14 @@ type CallOptions struct {
 	// of a session may not tell which call a question is about: then it is the
 	// only one in flight, and the question is refused when there are several.
 	Answer func(ctx context.Context, question mcp.InputRequest) (any, error)
+	// Meta is added to the call's metadata and replaces what has the same keys
+	// there: for the context of traces (traceparent, tracestate, baggage), and for
+	// what client and server agree on.
+	Meta mcp.Meta
+	// LogLevel asks for log messages about this call from a level on, in the
+	// stateless revisions; "" leaves it to Session.SetLogLevel. With sessions only
+	// that counts.
+	LogLevel mcp.LoggingLevel
 	// Reload asks the server even if it has called an earlier result fresh.
 	Reload bool
 	// Timeout and MaxTimeout replace those of Options for this call.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
@@ -21,6 +22,7 @@ const routed = `{"type":"object","properties":{
 // TestParamHeaders calls a tool that wants arguments in headers as well.
 func TestParamHeaders(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-HEADER-NAME-CASE", "HTTP-PARAM-NOT-EXPECTED", "HTTP-VALIDATE-INT-NUMERIC", "HTTP-ENC-DECODE", "HTTP-ENC-MARKERS", "HTTP-PARAM-FORWARD", "HTTP-PARAM-OMITTED-REJECT", "HTTP-PARAM-VALIDATE", "HTTP-PARAM-INVALID-CHARS", "HTTP-XMCP-INT-RANGE", "TOOL-XMCPHEADER-SAFE-INT", "BASE-BINDING-BODY-TRUTH")
 	e := start(t, nil)
 	done := func(context.Context, *server.Call) (any, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text("done")}}, nil
@@ -85,6 +87,7 @@ func TestParamHeadersOfHiddenTools(t *testing.T) {
 // what a handler says about something else.
 func TestOwnErrors(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-METHOD-UNKNOWN-404")
 	e := start(t, nil)
 	e.srv.AddRawTool(mcp.Tool{Name: "forward"}, func(context.Context, *server.Call) (any, error) {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "the other server has no such method")

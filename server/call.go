@@ -49,6 +49,14 @@ func (c *Call) ClientInfo() mcp.Implementation { return c.from.client() }
 // ClientCapabilities returns what the client has declared.
 func (c *Call) ClientCapabilities() mcp.ClientCapabilities { return c.from.capabilities() }
 
+// ClientExtension returns the settings with which the client has declared an
+// extension, a JSON object, and whether it has. A stateless client declares its
+// extensions with every request; do not rely on what it said before.
+func (c *Call) ClientExtension(id string) (settings json.RawMessage, declared bool) {
+	settings, declared = c.from.capabilities().Extensions[id]
+	return settings, declared
+}
+
 // Session returns the caller's session; nil for stateless callers.
 func (c *Call) Session() *Session {
 	sess, _ := c.from.(*Session)

@@ -180,7 +180,7 @@ func TestDiscover(t *testing.T) {
 	srv := newServer(t, &server.Options{Capabilities: mcp.ServerCapabilities{Prompts: &mcp.PromptsCapability{}, Tasks: &mcp.TasksCapability{}}})
 	m := talk(t, srv).askModern("server/discover", "")
 	want := `{"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],
-		"capabilities":{"logging":{},"prompts":{"listChanged":true},"tools":{"listChanged":true}},"ttlMs":0,"cacheScope":"public",` + stamp + `}`
+		"capabilities":{"logging":{},"prompts":{"listChanged":true},"tools":{"listChanged":true}},"ttlMs":0,"cacheScope":"private",` + stamp + `}`
 	if !sameJSON(m.Result, []byte(want)) {
 		t.Errorf("got  %s\nwant %s", m.Result, want)
 	}

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
-// HTTP-XMCP-TOKEN, HTTP-XMCP-TYPE, HTTP-XMCP-UNIQUE, HTTP-XMCP-REACHABLE and
-// their like among the requirements of tools: package httpwire tests each rule.
+// Package httpwire tests each rule for itself.
 func TestHeaderAnnotationsAreChecked(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-XMCP-TOKEN", "HTTP-XMCP-TYPE", "HTTP-XMCP-UNIQUE", "HTTP-XMCP-REACHABLE", "TOOL-XMCPHEADER-TOKEN", "TOOL-XMCPHEADER-PRIMITIVE", "TOOL-XMCPHEADER-UNIQUE", "TOOL-XMCPHEADER-REACHABLE")
 	srv := newServer(t, nil)
 	raw := func(context.Context, *server.Call) (any, error) { return nil, nil }
 	typed := func(context.Context, *server.Call, map[string]any) (string, error) { return "", nil }

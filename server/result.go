@@ -162,16 +162,19 @@ func (s *Server) stamp(r *mcp.Result) {
 }
 
 // cacheable fills the time to live and the scope where the handler left them
-// open. What depends on the caller is private.
+// open, or said what is none. What depends on the caller is private.
 func (s *Server) cacheable(c *mcp.Cache, personal bool) {
-	if c.TTLMs == nil {
-		ttl := s.opts.TTL.Milliseconds()
-		c.TTLMs = &ttl
+	switch {
+	case c.TTLMs == nil:
+		c.TTLMs = mcp.Ptr(s.opts.TTL.Milliseconds())
+	case *c.TTLMs < 0:
+		c.TTLMs = mcp.Ptr[int64](0)
 	}
-	if c.CacheScope == "" {
-		c.CacheScope = mcp.CachePublic
-		if personal || s.opts.View != nil {
-			c.CacheScope = mcp.CachePrivate
-		}
+	switch {
+	case c.CacheScope == mcp.CachePublic || c.CacheScope == mcp.CachePrivate:
+	case personal:
+		c.CacheScope = mcp.CachePrivate
+	default:
+		c.CacheScope = s.opts.CacheScope
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ferrymcp/ferry/internal/revision"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 )
@@ -60,13 +61,19 @@ type Options struct {
 	// Complete answers completion/complete where no [Completer] does.
 	Complete func(ctx context.Context, c *Call, p *mcp.CompleteParams) (*mcp.Completion, error)
 	// Capabilities are declared in addition to those that the features imply,
-	// for features that may come while clients are connected.
+	// for features that may come while clients are connected, and for extensions.
 	Capabilities mcp.ServerCapabilities
 	// PageSize is the most elements a list result holds; 0 means 1,000.
 	PageSize int
 	// TTL is how long clients of the stateless revisions may keep lists and
-	// resources without asking again; 0 means not at all.
+	// resources without asking again; 0 means not at all. A resource handler can
+	// say otherwise in its result.
 	TTL time.Duration
+	// CacheScope is for whom they may keep lists and what the server is:
+	// mcp.CachePublic lets caches share them between all callers, whoever they
+	// are, and does not count with a View; "" means mcp.CachePrivate. Resources
+	// are private unless their handler says otherwise.
+	CacheScope string
 	// MaxConcurrent is the most requests of one connection that run at the
 	// same time; more are refused. 0 means 256.
 	MaxConcurrent int
@@ -118,8 +125,8 @@ const (
 )
 
 // New returns a server that introduces itself as info. A nil opts means the
-// defaults. New panics when info has no name or version, or a state key is too
-// short.
+// defaults. New panics when info has no name or version, a state key is too
+// short, or an extension or the scope is none.
 func New(info mcp.Implementation, opts *Options) *Server {
 	if info.Name == "" || info.Version == "" {
 		panic("server.New: the implementation needs a name and a version")
@@ -136,6 +143,12 @@ func New(info mcp.Implementation, opts *Options) *Server {
 	s.keys = keys
 	if s.cursors, err = newCursorKeys(s.opts.StateKeys); err != nil {
 		panic(fmt.Sprintf("server.New: %v", err))
+	}
+	if err := revision.CheckExtensions(s.opts.Capabilities.Extensions); err != nil {
+		panic(fmt.Sprintf("server.New: %v", err))
+	}
+	if scope := s.opts.CacheScope; scope != mcp.CachePrivate && scope != mcp.CachePublic {
+		panic(fmt.Sprintf("server.New: cache scope %q is neither %s nor %s", scope, mcp.CachePrivate, mcp.CachePublic))
 	}
 	s.resultMeta = mcp.Meta{mcp.MetaServerInfo: mustMarshal(info)}
 	s.tools = newRegistry(s, changedTools, (*View).tool)
@@ -170,6 +183,10 @@ func (s *Server) setDefaults() {
 	}
 	if o.StateTTL <= 0 {
 		o.StateTTL = defaultStateTTL
+	}
+	o.TTL = max(o.TTL, 0)
+	if o.CacheScope == "" || o.View != nil && o.CacheScope == mcp.CachePublic {
+		o.CacheScope = mcp.CachePrivate
 	}
 	s.log = o.Logger
 	if s.log == nil {

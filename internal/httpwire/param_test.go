@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrymcp/ferry/internal/httpwire"
+	"github.com/ferrymcp/ferry/internal/trace"
 )
 
 // property is a schema with one property.
@@ -17,6 +18,7 @@ func property(schema string) string { return `{"type":"object","properties":{"p"
 
 func TestParams(t *testing.T) {
 	t.Parallel()
+	trace.Proves(t, "HTTP-XMCP-OFFER", "HTTP-XMCP-EXTRACT")
 	tests := []struct {
 		name, schema string
 		want         []httpwire.Param
@@ -55,6 +57,7 @@ func TestParams(t *testing.T) {
 
 func TestParamsRefuses(t *testing.T) {
 	t.Parallel()
+	trace.Proves(t, "HTTP-XMCP-TOKEN", "HTTP-XMCP-TYPE", "HTTP-XMCP-UNIQUE", "HTTP-XMCP-REACHABLE")
 	annotated := func(schema string) string {
 		return strings.Replace(schema, "{", `{"type":"string","x-mcp-header":"H",`, 1)
 	}
@@ -102,6 +105,7 @@ func TestParamsRefuses(t *testing.T) {
 
 func TestParamText(t *testing.T) {
 	t.Parallel()
+	trace.Proves(t, "HTTP-ENC-TYPES", "HTTP-XMCP-INT-RANGE", "HTTP-PARAM-NULL-ABSENT")
 	p := httpwire.Param{Name: "X", Header: "Mcp-Param-X", Path: []string{"a", "b"}}
 	tests := []struct {
 		arguments, want string
@@ -138,6 +142,7 @@ func TestParamText(t *testing.T) {
 
 func TestParamCheck(t *testing.T) {
 	t.Parallel()
+	trace.Proves(t, "HTTP-ENC-DECODE", "HTTP-VALIDATE-INT-NUMERIC")
 	p := httpwire.Param{Name: "X", Header: "Mcp-Param-X", Path: []string{"a"}}
 	tests := []struct {
 		arguments string
