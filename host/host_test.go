@@ -234,7 +234,7 @@ func TestProgressAndErrors(t *testing.T) {
 			return nil, ctx.Err()
 		})
 		p.srv.AddRawTool(mcp.Tool{Name: "fail"}, func(context.Context, *server.Call) (any, error) {
-			return nil, &jsonrpc.Error{Code: -32050, Message: "no luck", Data: json.RawMessage(`{"why":1}`)}
+			return nil, &jsonrpc.Error{Code: 4711, Message: "no luck", Data: json.RawMessage(`{"why":1}`)}
 		})
 		large := strings.Repeat("x", 3<<20)
 		p.srv.AddRawTool(mcp.Tool{Name: "large"}, func(context.Context, *server.Call) (any, error) {
@@ -252,7 +252,7 @@ func TestProgressAndErrors(t *testing.T) {
 			t.Errorf("progress = %q, %v", steps, err)
 		}
 		_, err = w.CallTool(t.Context(), "p_fail", nil, nil)
-		want := &jsonrpc.Error{Code: -32050, Message: "no luck", Data: json.RawMessage(`{"why":1}`)}
+		want := &jsonrpc.Error{Code: 4711, Message: "no luck", Data: json.RawMessage(`{"why":1}`)}
 		var got *jsonrpc.Error
 		if !errors.As(err, &got) || cmp.Diff(got, want) != "" {
 			t.Errorf("error = %#v, want %#v", err, want)

@@ -120,6 +120,9 @@ func (x *exchange) related(frame []byte) error {
 	if x.finished {
 		return nil
 	}
+	if ctx := x.r.Context(); !x.keepsGoing && ctx.Err() != nil {
+		return context.Cause(ctx) // that the client has gone has cancelled the request
+	}
 	err := x.openLocked(x.h.opts.RetryAfter)
 	if x.track != nil || err == nil {
 		err = x.eventLocked(frame, false)

@@ -3,9 +3,13 @@ package httpserver_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/ferrymcp/ferry/httpserver"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/mcptest"
@@ -116,4 +120,41 @@ func TestNamesOfTasks(t *testing.T) {
 	checkAnswer(t, e.post(header+"Mcp-Name: t2", body), 400, mcp.CodeHeaderMismatch, "t2")
 	other := strings.ReplaceAll(header, "tasks/get", "tasks/update")
 	checkAnswer(t, e.post(other, statelessRequest("tasks/update", `"taskId":"t1",`)), 404, jsonrpc.CodeMethodNotFound, "")
+}
+
+// TestListenStreamHasChangesOnly makes calls that tell progress and log while a
+// stream of changes is open.
+func TestListenStreamHasChangesOnly(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "HTTP-LISTEN-STREAM-SEPARATION", "BASE-REQ-SCOPED-NOTIFS")
+	e := start(t, nil)
+	listen := e.open("POST", v+"Mcp-Method: subscriptions/listen", statelessRequest("subscriptions/listen", `"notifications":{"toolsListChanged":true},`))
+	listen.want("subscriptions/acknowledged")
+	logging := strings.Replace(statelessCall("2", "progress", `{}`), `"_meta":{`, `"_meta":{"io.modelcontextprotocol/logLevel":"debug",`, 1)
+	checkAnswer(t, e.post(statelessHeader("progress"), logging), 200, 0, `"progress":2`)
+	e.srv.RemoveTools("big")
+	listen.want("tools/list_changed")
+}
+
+// TestNothingIsSentAfterCancellation ends the client's request under a tool that
+// goes on talking.
+func TestNothingIsSentAfterCancellation(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "HTTP-CANCEL-SILENT", "HTTP-CANCEL-STOP")
+	srv := server.New(mcp.Implementation{Name: "test", Version: "1"}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	srv.AddRawTool(mcp.Tool{Name: "talk"}, func(call context.Context, c *server.Call) (any, error) {
+		cancel()
+		<-call.Done()
+		_ = c.Progress(call, 1, 2, "still here")
+		_ = c.Notify(context.WithoutCancel(call), mcp.NotificationMessage, &mcp.LoggingMessageParams{Level: mcp.LevelInfo})
+		return &mcp.CallToolResult{}, nil
+	})
+	h := httpserver.New(srv, nil)
+	defer func() { _ = errors.Join(h.Close(), srv.Close()) }()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, request(ctx, t, http.MethodPost, "http://localhost/", statelessHeader("talk"), statelessCall("1", "talk", `{}`)))
+	if got := w.Body.String(); strings.Contains(got, "result") || strings.Contains(got, "still here") || strings.Contains(got, "message") {
+		t.Errorf("sent %q after the client had gone", got)
+	}
 }

@@ -55,6 +55,36 @@ func (c *Call) asked(err error) *jsonrpc.Error {
 	return nil
 }
 
+// The codes that the stateless revisions keep for the protocol.
+const (
+	firstReserved = -32020
+	lastReserved  = -32099
+)
+
+// permitted returns an error with a code that the caller's revision allows: that
+// of a handler may be from another revision, or from a server behind this one.
+//
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes
+func permitted(rev *revision.Revision, e *jsonrpc.Error) *jsonrpc.Error {
+	if !rev.Modern() {
+		return e
+	}
+	code := e.Code
+	switch {
+	case code == mcp.CodeHeaderMismatch, code == mcp.CodeMissingClientCapability, code == mcp.CodeUnsupportedVersion:
+	case code == mcp.CodeResourceNotFound:
+		code = jsonrpc.CodeInvalidParams
+	case lastReserved <= code && code <= firstReserved:
+		code = jsonrpc.CodeInternal
+	}
+	if code == e.Code {
+		return e
+	}
+	allowed := *e
+	allowed.Code = code
+	return &allowed
+}
+
 // toWire is the one place where errors become wire errors. The text of an
 // error that was not meant for the caller goes to the log only.
 func (s *Server) toWire(ctx context.Context, c *Call, err error) *jsonrpc.Error {
@@ -68,10 +98,10 @@ func (s *Server) toWire(ctx context.Context, c *Call, err error) *jsonrpc.Error 
 		return e
 	}
 	if e, ok := errors.AsType[wireError](err); ok {
-		return e.RPCError()
+		return permitted(c.from.revision(), e.RPCError())
 	}
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
-		return e
+		return permitted(c.from.revision(), e)
 	}
 	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the request was cancelled")

@@ -112,7 +112,7 @@ func upstream() *server.Server {
 		return map[string]string{"text": "hello " + in.Name}, nil
 	})
 	srv.AddRawTool(mcp.Tool{Name: "refuse"}, func(context.Context, *server.Call) (any, error) {
-		return nil, &jsonrpc.Error{Code: -32050, Message: "refused", Data: json.RawMessage(`[1]`)}
+		return nil, &jsonrpc.Error{Code: 4711, Message: "refused", Data: json.RawMessage(`[1]`)}
 	})
 	srv.AddPrompt(mcp.Prompt{Name: "ask", Arguments: []mcp.PromptArgument{{Name: "q", Required: true}}},
 		func(_ context.Context, _ *server.Call, args map[string]string) (*mcp.GetPromptResult, error) {
@@ -160,7 +160,7 @@ func passThrough(t *testing.T, sess *client.Session) {
 	}
 	_, err = sess.CallTool(ctx, &mcp.CallToolParams{Name: "up_refuse"}, nil)
 	var refused *jsonrpc.Error
-	if !errors.As(err, &refused) || refused.Code != -32050 || refused.Message != "refused" || string(refused.Data) != "[1]" {
+	if !errors.As(err, &refused) || refused.Code != 4711 || refused.Message != "refused" || string(refused.Data) != "[1]" {
 		t.Errorf("refuse = %v", err)
 	}
 	prompt, err := sess.GetPrompt(ctx, &mcp.GetPromptParams{Name: "up_ask", Arguments: map[string]string{"q": "why"}}, nil)

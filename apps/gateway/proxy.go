@@ -77,12 +77,23 @@ func passOn(ctx context.Context, c *server.Call) *client.CallOptions {
 // for a caller who has said that it cannot be asked.
 func answer(raw json.RawMessage, err error) (any, error) {
 	if err != nil {
-		return nil, err
+		return nil, ours(err)
 	}
 	if asksForInput(raw) {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInternal, "the server asks for input, which this client has not declared to give")
 	}
 	return raw, nil
+}
+
+// ours keeps errors about the gateway's own requests from its callers: a server
+// that refuses their headers or their revision does not mean those of the
+// caller, who would believe it.
+func ours(err error) error {
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	if ok && (e.Code == mcp.CodeHeaderMismatch || e.Code == mcp.CodeUnsupportedVersion) {
+		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the server refused the gateway's request: %s", e.Message)
+	}
+	return err
 }
 
 // asksForInput decodes a result only when it may be one.
