@@ -146,6 +146,13 @@ func TestExtensions(t *testing.T) {
 			t.Errorf("declared %s: settings %s, want %s", declared, got["settings"], want)
 		}
 	}
+	d2 := talk(t, srv)
+	srv.Extend("com.example/oars", nil)
+	if got := result[mcp.DiscoverResult](t, d2.askModern("server/discover", "")).Capabilities.Extensions; len(got) != 2 {
+		t.Errorf("the server declares %v, want two extensions", got)
+	}
+	panics(t, "identifier", func() { srv.Extend("oars", nil) })
+	panics(t, "object", func() { srv.Extend("com.example/oars", 1) })
 	for _, bad := range []string{"sails", "com.example/", "com.example/sails"} {
 		caps := mcp.ServerCapabilities{Extensions: map[string]json.RawMessage{bad: json.RawMessage(`1`)}}
 		panics(t, "extension", func() { server.New(mcp.Implementation{Name: "a", Version: "1"}, &server.Options{Capabilities: caps}) })

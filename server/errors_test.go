@@ -29,7 +29,7 @@ func TestCodesOfRevisions(t *testing.T) {
 		"x/url":      {jsonrpc.Errorf(-32042, "no"), jsonrpc.CodeInternal, -32042},
 		"x/old":      {jsonrpc.Errorf(-32002, "no"), jsonrpc.CodeInvalidParams, -32002},
 		"x/missing":  {&mcp.ResourceNotFoundError{URI: "x:"}, jsonrpc.CodeInvalidParams, -32002},
-		"x/cap":      {&mcp.MissingCapabilityError{}, -32021, -32021},
+		"x/cap":      {&mcp.MissingCapabilityError{}, mcp.CodeMissingClientCapability, jsonrpc.CodeInvalidRequest},
 		"x/unknown":  {context.Canceled, jsonrpc.CodeInternal, jsonrpc.CodeInternal},
 	}
 	for method, tt := range tests {

@@ -4,13 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
-)
 
-// extensionIdentifier is what identifies an extension: a prefix of labels, which
-// extensions have to have, and a name.
-var extensionIdentifier = regexp.MustCompile(
-	`^[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?)*/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
+	"github.com/ferrymcp/ferry/internal/revision"
+)
 
 // Extend declares an extension to clients, with its settings: a value that
 // encodes as a JSON object; nil stands for an empty one. What the extension does
@@ -22,15 +18,12 @@ var extensionIdentifier = regexp.MustCompile(
 //
 // See "Extension Negotiation" of basic/versioning in the specification.
 func (s *Server) Extend(identifier string, settings any) {
-	if !extensionIdentifier.MatchString(identifier) {
-		panic(fmt.Sprintf("server.Extend: %q is not the identifier of an extension", identifier))
-	}
 	raw := json.RawMessage("{}")
 	if settings != nil {
 		raw = mustMarshal(settings)
 	}
-	if len(raw) == 0 || raw[0] != '{' {
-		panic(fmt.Sprintf("server.Extend: the settings of %s are not an object", identifier))
+	if err := revision.CheckExtensions(map[string]json.RawMessage{identifier: raw}); err != nil {
+		panic(fmt.Sprintf("server.Extend: %v", err))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

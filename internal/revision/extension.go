@@ -11,8 +11,8 @@ import (
 )
 
 // CheckExtensions says what is wrong with the extensions that a peer is going to
-// declare, if anything: they go by the keys of metadata, with a prefix, and their
-// settings are objects.
+// declare, if anything: they go by the keys of metadata, with a prefix and a name,
+// and their settings are objects.
 //
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
 func CheckExtensions(extensions map[string]stdjson.RawMessage) error {
@@ -33,7 +33,7 @@ func CheckExtensions(extensions map[string]stdjson.RawMessage) error {
 
 func validExtension(id string) bool {
 	prefix, name, ok := strings.Cut(id, "/")
-	if !ok || name != "" && !(isAlnum(name[0]) && isAlnum(name[len(name)-1]) && consistsOf(name, "-_.")) {
+	if !ok || name == "" || !isAlnum(name[0]) || !isAlnum(name[len(name)-1]) || !consistsOf(name, "-_.") {
 		return false
 	}
 	for label := range strings.SplitSeq(prefix, ".") {

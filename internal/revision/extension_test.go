@@ -18,6 +18,7 @@ func TestCheckExtensions(t *testing.T) {
 		{"a/1", ` {} `, ""},
 		{"tasks", `{}`, "identifier"},
 		{"/tasks", `{}`, "identifier"},
+		{"a.b/", `{}`, "identifier"},
 		{"1a/x", `{}`, "identifier"},
 		{"a-/x", `{}`, "identifier"},
 		{"a..b/x", `{}`, "identifier"},
