@@ -158,3 +158,35 @@ func TestNothingIsSentAfterCancellation(t *testing.T) {
 		t.Errorf("sent %q after the client had gone", got)
 	}
 }
+
+// TestStreamsHaveNoRequests has a tool that asks the client in the middle of its
+// stream: the result asks, not a request.
+func TestStreamsHaveNoRequests(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "HTTP-SSE-NO-SERVER-REQUEST", "BASE-SERVER-NO-REQUESTS")
+	e := start(t, nil)
+	e.srv.AddRawTool(mcp.Tool{Name: "ask"}, func(ctx context.Context, c *server.Call) (any, error) {
+		if err := c.Progress(ctx, 1, 2, "asking"); err != nil {
+			return nil, err
+		}
+		_, err := server.Roots(ctx, c, "r")
+		return &mcp.CallToolResult{}, err
+	})
+	body := strings.Replace(statelessCall("1", "ask", `{}`), `clientCapabilities":{}`, `clientCapabilities":{"roots":{}}`, 1)
+	a := e.post(statelessHeader("ask"), body)
+	checkAnswer(t, a, 200, 0, `"resultType":"input_required"`)
+	messages := 0
+	for line := range strings.Lines(a.body) {
+		frame, ok := strings.CutPrefix(line, "data: {")
+		if !ok {
+			continue
+		}
+		m, err := jsonrpc.Decode([]byte("{" + frame))
+		if messages++; err != nil || m.Kind() == jsonrpc.Request {
+			t.Errorf("the stream has %s, %v", line, err)
+		}
+	}
+	if messages != 2 {
+		t.Errorf("%d messages, want progress and the result: %s", messages, a.body)
+	}
+}
