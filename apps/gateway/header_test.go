@@ -48,3 +48,26 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 }
+
+// TestTraceContext checks that the context of a trace passes through unchanged,
+// between clients of every revision and servers of both eras.
+func TestTraceContext(t *testing.T) {
+	t.Parallel()
+	const parent = `"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`
+	for _, sessions := range []bool{false, true} {
+		up := server.New(info, nil)
+		up.AddRawTool(mcp.Tool{Name: "trace"}, func(_ context.Context, c *server.Call) (any, error) {
+			meta := c.Meta()
+			return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text(string(meta["traceparent"]) + string(meta["baggage"]))}}, nil
+		})
+		g := open(t, nil, host.Upstream{Name: "up", Transport: serve(t, up, sessions)})
+		for _, revision := range revisions {
+			sess := connect(t, g, &client.Options{Revision: revision})
+			opts := &client.CallOptions{Meta: mcp.Meta{"traceparent": json.RawMessage(parent), "baggage": json.RawMessage(`"a=b"`)}}
+			result, err := sess.CallTool(t.Context(), &mcp.CallToolParams{Name: "up_trace"}, opts)
+			if err != nil || result.Content[0].Text != parent+`"a=b"` {
+				t.Errorf("%s, server with sessions %v: got %+v, %v", revision, sessions, result, err)
+			}
+		}
+	}
+}
