@@ -23,8 +23,7 @@ func (x *exchange) answer(res *http.Response, m *transport.Outgoing) (jsonrpc.Me
 	case res.StatusCode/100 != 2:
 		return x.refusal(res, m.ID)
 	case httpwire.IsSSE(contentType):
-		defer x.drain(res)
-		return x.stream(res.Body, m.ID)
+		return x.stream(res, m)
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, err := readBody(res, x.opts.maxMessage())

@@ -204,6 +204,10 @@ func TestBrokenStream(t *testing.T) {
 	t.Parallel()
 	for _, contentType := range []string{sseType, jsonType} {
 		rt, _ := open(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
 			w.Header().Set("Content-Type", contentType)
 			_, _ = io.WriteString(w, "retry: 30\nid: abc\ndata:\n\n")
 			_ = http.NewResponseController(w).Flush()
@@ -211,11 +215,11 @@ func TestBrokenStream(t *testing.T) {
 		}, nil)
 		_, err := rt.RoundTrip(t.Context(), request(1, "ping"))
 		var missing *httpclient.NoResponseError
-		if !errors.As(err, &missing) || !errors.Is(err, io.ErrUnexpectedEOF) {
+		if !errors.As(err, &missing) || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errors.ErrUnsupported) {
 			t.Fatalf("%s: %v, want a NoResponseError for an unexpected end", contentType, err)
 		}
-		if contentType == sseType && (missing.LastEventID != "abc" || missing.Retry != 30*time.Millisecond) {
-			t.Errorf("last id %q, retry %v, want abc, 30ms", missing.LastEventID, missing.Retry)
+		if contentType == sseType && (missing.LastEventID != "abc" || missing.Retry != 30*time.Millisecond || !errors.Is(missing.Resuming, errors.ErrUnsupported)) {
+			t.Errorf("last id %q, retry %v, resuming %v, want abc, 30ms, no such method", missing.LastEventID, missing.Retry, missing.Resuming)
 		}
 	}
 }

@@ -123,11 +123,11 @@ func (c *conn) Listen(ctx context.Context, revision string, opened func()) error
 		return err
 	}
 	defer x.end()
-	res, err := x.get(revision)
+	res, err := x.get(revision, "")
 	if err != nil {
 		return x.explain(err)
 	}
-	if err := x.listen(res, opened); err != nil {
+	if err := x.listen(res, revision, opened); err != nil {
 		return x.explain(err)
 	}
 	return nil

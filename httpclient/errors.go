@@ -91,12 +91,16 @@ func (e *StatusError) IsAuth() bool {
 }
 
 // A NoResponseError means that the server's answer to a request ended without
-// the response. Whether the request was carried out is not known.
+// the response, and could not be resumed. Whether the request was carried out is
+// not known.
 type NoResponseError struct {
 	// Err says why the answer ended: io.EOF when the server ended it.
 	Err error
-	// LastEventID is the id after which the stream could be resumed; empty if
-	// the server gave none.
+	// Resuming says why the stream could not be resumed, such as a *StatusError;
+	// nil if there is no way to. It is not among the errors that are unwrapped:
+	// the request itself was not refused.
+	Resuming error
+	// LastEventID is the id of the last event; empty if the server gave none.
 	LastEventID string
 	// Retry is how long the server asked to wait before resuming.
 	Retry time.Duration
@@ -104,10 +108,14 @@ type NoResponseError struct {
 
 // Error implements the error interface.
 func (e *NoResponseError) Error() string {
-	if errors.Is(e.Err, io.EOF) {
-		return "answer ended without the response"
+	text := "answer ended without the response"
+	if !errors.Is(e.Err, io.EOF) {
+		text += fmt.Sprintf(": %v", e.Err)
 	}
-	return fmt.Sprintf("answer ended without the response: %v", e.Err)
+	if e.Resuming != nil {
+		text += fmt.Sprintf("; it could not be resumed: %v", e.Resuming)
+	}
+	return text
 }
 
 // Unwrap returns the reason.

@@ -71,10 +71,14 @@ func setBody(r *http.Request, body []byte) {
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 }
 
-// get opens the standing stream.
-func (x *exchange) get(revision string) (*http.Response, error) {
+// get opens the standing stream or, with the id of the last event that came,
+// goes on with a stream, whichever it is.
+func (x *exchange) get(revision, lastID string) (*http.Response, error) {
 	r := x.request(http.MethodGet, revision, true)
 	r.Header["Accept"] = acceptSSE
+	if lastID != "" {
+		r.Header[httpwire.HeaderLastEventID] = []string{lastID}
+	}
 	return x.do(r)
 }
 

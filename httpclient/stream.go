@@ -10,48 +10,55 @@ import (
 	"github.com/ferrymcp/ferry/transport"
 )
 
-// stream reads the events that answer the request with the given id up to the
-// response. What else comes goes to the receiver.
-func (x *exchange) stream(body io.Reader, id jsonrpc.ID) (jsonrpc.Message, error) {
-	r := x.readers.Get().(*httpwire.Reader)
-	defer x.release(r)
-	r.Reset(body)
-	p := pending{x: x, id: id}
-	for !p.answered {
-		if err := p.event(r); err != nil {
-			return jsonrpc.Message{}, x.broken(r, err)
+// stream reads the events that answer the request m up to the response. What
+// else comes goes to the receiver.
+func (x *exchange) stream(res *http.Response, m *transport.Outgoing) (jsonrpc.Message, error) {
+	f := feed{pending: pending{x: x, id: m.ID}, revision: m.Revision}
+	for {
+		err := f.read(res.Body)
+		if err == nil {
+			x.drain(res)
+			return f.response, f.err
+		}
+		_ = res.Body.Close()
+		if res, err = f.resume(err); err != nil {
+			return jsonrpc.Message{}, err
 		}
 	}
-	return p.response, p.err
 }
 
 // listen reads the standing stream until it ends. It calls opened, unless nil,
 // when there is one.
-func (x *exchange) listen(res *http.Response, opened func()) error {
+func (x *exchange) listen(res *http.Response, revision string, opened func()) error {
 	if res.StatusCode/100 != 2 {
 		_, err := x.refusal(res, jsonrpc.ID{})
 		return err
 	}
-	defer func() { _ = res.Body.Close() }()
 	if !httpwire.IsSSE(res.Header.Get("Content-Type")) {
+		_ = res.Body.Close()
 		return newStatusError(res, nil, nil)
 	}
 	if opened != nil {
 		opened()
 	}
-	r := x.readers.Get().(*httpwire.Reader)
-	defer x.release(r)
-	r.Reset(res.Body)
-	p := pending{x: x}
+	f := feed{pending: pending{x: x}, revision: revision}
 	for {
-		err := p.event(r)
-		switch {
-		case err == nil:
-		case errors.Is(err, io.EOF):
-			return nil
-		default:
-			return x.broken(r, err)
+		ended := f.read(res.Body)
+		_ = res.Body.Close()
+		var err error
+		if res, err = f.resume(ended); err == nil {
+			continue
 		}
+		broken, ok := errors.AsType[*NoResponseError](err)
+		switch {
+		case !ok:
+			return err
+		case errors.Is(broken.Resuming, ErrSessionLost):
+			return broken.Resuming
+		case broken.Resuming != nil, errors.Is(ended, io.EOF):
+			return nil // it may be opened anew
+		}
+		return err
 	}
 }
 
@@ -66,14 +73,6 @@ func (p *pending) event(r *httpwire.Reader) error {
 		p.frame(e.Data)
 	}
 	return nil
-}
-
-// broken says how a stream ended before its time, and where it can be resumed.
-func (x *exchange) broken(r *httpwire.Reader, err error) error {
-	if errors.Is(err, httpwire.ErrEventTooLarge) {
-		return &transport.FrameTooLargeError{Limit: x.opts.maxMessage()}
-	}
-	return &NoResponseError{Err: err, LastEventID: r.LastID(), Retry: r.Retry()}
 }
 
 // release gives a reader back without its stream.

@@ -2,6 +2,10 @@
 // transport.Transport for a client: every message is a POST of its own, and its
 // answer is JSON or a stream of server-sent events.
 //
+// A stream that ends too early is resumed after its last event, if the server has
+// given it an id: that of an answer until the response has come, the standing
+// stream until the server has no more.
+//
 // The package carries messages. Which revision is spoken and when the standing
 // stream is opened is decided by the client above it.
 package httpclient
