@@ -14,25 +14,29 @@ import (
 // revisions do not name any.
 func TestExtensionsAreDeclared(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "EXT-ADVERTISE-INITIALIZE", "VER-EXT-EMPTY-SETTINGS", "EXT-OFF-BY-DEFAULT")
 	const extension = "com.example/clock"
 	mcptest.Matrix(t, func() *server.Server {
 		srv := server.New(mcp.Implementation{Name: "extended", Version: "1"}, nil)
-		srv.Extend("com.example/clock", nil)
 		srv.Extend(extension, map[string]int{"hands": 3})
+		srv.Extend("com.example/empty", nil)
 		return srv
 	}, func(t *testing.T, sess *client.Session) {
-		want := `{"hands":3}`
-		if slices.Contains([]string{"2024-11-05", "2025-03-26"}, sess.Revision()) {
-			want = ""
-		}
-		if got := string(sess.ServerCapabilities().Extensions[extension]); got != want {
-			t.Errorf("settings of the extension at %s = %q, want %q", sess.Revision(), got, want)
+		want := map[string]string{extension: `{"hands":3}`, "com.example/empty": `{}`, "com.example/other": ""}
+		for identifier, want := range want {
+			if slices.Contains([]string{"2024-11-05", "2025-03-26"}, sess.Revision()) {
+				want = ""
+			}
+			if got := string(sess.ServerCapabilities().Extensions[identifier]); got != want {
+				t.Errorf("settings of %s at %s = %q, want %q", identifier, sess.Revision(), got, want)
+			}
 		}
 	})
 }
 
 func TestExtendPanics(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "EXT-ID-FORMAT", "VER-EXT-ID-FORMAT")
 	for _, c := range []struct {
 		identifier string
 		settings   any

@@ -45,6 +45,8 @@ func weather() *server.Server {
 // TestServerAndHost goes through what a host does, at every revision.
 func TestServerAndHost(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "APPS-MIME", "APPS-RESOURCE-READ", "APPS-SERVER-ADVERTISE", "APPS-TOOL-META", "APPS-URI-SCHEME",
+		"APPS-CSP-PERMISSIONS")
 	mcptest.Matrix(t, weather, func(t *testing.T, sess *client.Session) {
 		old := slices.Contains([]string{"2024-11-05", "2025-03-26"}, sess.Revision())
 		if got, want := string(sess.ServerCapabilities().Extensions[apps.Extension]), "{}"; got != want && !old {
@@ -97,6 +99,7 @@ func TestServerAndHost(t *testing.T) {
 // TestNegotiation calls as a host that has declared pages, and as others.
 func TestNegotiation(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "APPS-CLIENT-MIMETYPES", "APPS-NEGOTIATE", "APPS-SERVER-CHECK", "APPS-TEXT-FALLBACK")
 	var declared mcp.ClientCapabilities
 	apps.Declare(&declared)
 	if got, want := string(declared.Extensions[apps.Extension]), `{"mimeTypes":["text/html;profile=mcp-app"]}`; got != want {
