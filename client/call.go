@@ -91,7 +91,7 @@ func (s *Session) forgotten(l *link, err error) bool {
 // headers.
 func (s *Session) attempt(ctx context.Context, l *link, method string, params any, opts *CallOptions) (stdjson.RawMessage, error) {
 	if opts == nil {
-		opts = &CallOptions{}
+		opts = plainCall
 	}
 	epoch := s.cache.now()
 	raw, m, err := s.try(ctx, l, method, params, opts)

@@ -123,6 +123,9 @@ func withLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	return context.WithTimeout(ctx, limit)
 }
 
+// plainCall are the options of calls without any; it is shared and not changed.
+var plainCall = &CallOptions{}
+
 // CallOptions says how one call is made. nil means the defaults.
 type CallOptions struct {
 	// Progress asks the server for progress and gets it, in order, on the

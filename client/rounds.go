@@ -61,7 +61,7 @@ func decodeQuestions(method string, raw stdjson.RawMessage) (*mcp.InputRequiredR
 // result asks for input that there are handlers for.
 func (s *Session) converse(ctx context.Context, method string, params any, opts *CallOptions) (stdjson.RawMessage, dialect, error) {
 	if opts == nil {
-		opts = &CallOptions{}
+		opts = plainCall
 	}
 	began := time.Now()
 	raw, d, err := s.call(ctx, method, params, opts)
