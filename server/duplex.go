@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -25,7 +24,7 @@ const farewell = 250 * time.Millisecond
 // A duplex serves one connection. Stateless requests and a session may take
 // turns on it; each message finds its own caller.
 //
-//	Read → frame → message → a goroutine of the crew → Write
+//	Read → frame → message → the request, here or in a goroutine of the crew → Write
 //	              └ handshake, notifications: in order, in the reading goroutine
 type duplex struct {
 	srv  *Server
@@ -36,8 +35,8 @@ type duplex struct {
 
 	flying inflight // the stateless requests; the session knows its own
 
-	// crew runs the requests. They are waited for by drain, which unlike
-	// crew.wg.Wait gives up on a handler that ignores its context.
+	// crew reads, and runs the requests. They are waited for by drain, which
+	// unlike crew.wg.Wait gives up on a handler that ignores its context.
 	crew     crew
 	mu       sync.Mutex
 	handling int // requests that are being handled; Options.MaxConcurrent bounds them
@@ -80,7 +79,7 @@ func (s *Server) ServePeer(ctx context.Context, conn transport.Conn, peer *Peer)
 		alive.Go(func() { d.keepAlive(ctx, cancel) })
 	}
 
-	err := d.read()
+	err := newReader(d).wait()
 	ours := ctx.Err() != nil
 	d.flying.stopListens()
 	d.sess.asked.close() // nothing comes any more
@@ -147,24 +146,6 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 	return s.ServeConn(ctx, conn)
 }
 
-// read handles frames until the client ends the connection.
-func (d *duplex) read() error {
-	for {
-		frame, err := d.conn.Read()
-		if large, ok := errors.AsType[*transport.FrameTooLargeError](err); ok {
-			d.write(&Response{Error: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", large)})
-			continue
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		d.frame(frame)
-	}
-}
-
 // enter counts a request that begins to run. It reports false when there are
 // too many already, and when the connection is ending: whoever drains it can
 // rely on the number only falling.
@@ -227,18 +208,19 @@ func (d *duplex) drain(ctx context.Context, limit time.Duration) bool {
 	return false
 }
 
-// frame handles one message, or a batch.
-func (d *duplex) frame(frame []byte) {
+// frame handles one message, or a batch, save for what a request leaves to do: to
+// run it, in any goroutine.
+func (d *duplex) frame(frame []byte) (task func()) {
 	if jsonrpc.IsBatch(frame) {
 		d.batch(frame)
-		return
+		return nil
 	}
 	m, err := d.srv.Limits().Decode(frame)
 	if err != nil {
 		d.malformed(m, err)
-		return
+		return nil
 	}
-	d.message(m, d.write)
+	return d.message(m, d.write)
 }
 
 // malformed answers a frame that is no message, except one that was meant as a
@@ -251,11 +233,12 @@ func (d *duplex) malformed(m jsonrpc.Message, err error) {
 	d.write(&Response{ID: m.ID, Error: asWire(err)})
 }
 
-// message handles one message and hands its response to reply.
-func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) {
+// message handles one message, save for the task it returns, and hands its
+// response to reply.
+func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) (task func()) {
 	if m.Kind() == jsonrpc.Response {
 		d.sess.Answer(m)
-		return
+		return nil
 	}
 	rq, err := d.srv.Decode(m)
 	rq.Principal = d.peer.Principal
@@ -264,22 +247,22 @@ func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) {
 	}
 	if err != nil {
 		reply(errorResponse(rq.ID, asWire(err)))
-		return
+		return nil
 	}
 	rq.shared = true
 	run, refused := d.begin(rq)
 	if refused != nil {
 		reply(errorResponse(rq.ID, refused))
-		return
+		return nil
 	}
 	if rq.ID.IsZero() || inOrder(rq.Method) {
 		reply(run())
-		return
+		return nil
 	}
-	d.crew.run(func() {
+	return func() {
 		defer d.leave()
 		reply(d.handle(run))
-	})
+	}
 }
 
 // handle runs a request that was counted.
@@ -353,7 +336,9 @@ func (d *duplex) batch(frame []byte) {
 		case item.Method == mcp.MethodInitialize:
 			b.reply(errorResponse(item.ID, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize must not be part of a batch")))
 		default:
-			d.message(item.Message, b.reply)
+			if task := d.message(item.Message, b.reply); task != nil {
+				d.crew.run(task)
+			}
 		}
 	}
 }

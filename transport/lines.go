@@ -147,6 +147,9 @@ func (c *lineConn) readLine() ([]byte, error) {
 
 func (c *lineConn) Write(frame []byte) error { return c.out.write(frame) }
 
+// Waiting reports whether more has arrived: see Conn.
+func (c *lineConn) Waiting() bool { return c.br.Buffered() > 0 }
+
 // WriteSoon lets a frame wait for others: see Conn.
 func (c *lineConn) WriteSoon(frame []byte) error { return c.out.writeSoon(frame) }
 

@@ -71,6 +71,12 @@ func (c *tapConn) Write(frame []byte) error {
 	return c.Conn.Write(frame)
 }
 
+// Waiting reports whether more has arrived: see Conn.
+func (c *tapConn) Waiting() bool {
+	w, ok := c.Conn.(interface{ Waiting() bool })
+	return !ok || w.Waiting()
+}
+
 // WriteSoon lets a frame wait for others: see Conn.
 func (c *tapConn) WriteSoon(frame []byte) error {
 	c.tap.show(Sent, frame)

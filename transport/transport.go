@@ -21,7 +21,9 @@ import (
 // A Conn moves frames both ways between two peers. A frame is one JSON-RPC
 // message or, where the revision has them, a batch, without its delimiter.
 //
-// A Conn may also have a method WriteSoon(frame []byte) error, which is Write for
+// A Conn may also have a method Waiting() bool, which reports whether what the
+// next Read returns has arrived at least in part; the goroutine that reads calls
+// it. And it may have a method WriteSoon(frame []byte) error, which is Write for
 // frames that are many and not urgent, such as notifications: one may wait for
 // less than a millisecond, so that it leaves together with others. The first
 // after a while leaves at once, and the order among all frames is kept.
