@@ -32,15 +32,15 @@ func TestInterview(t *testing.T) {
 			},
 		},
 		{"edited", "ask", "Ann\ns\n\n\n\ne\nBob\nm\n\n\n\ny\n", []string{`accept {"name":"Bob","size":"m","count":3}`}},
-		{"declined in the end", "ask", "Ann\ns\n\n\n\nd\n", []string{": decline \n"}},
-		{"declined at once", "ask", ":d\n", []string{": decline \n"}},
+		{"declined in the end", "ask", "Ann\ns\n\n\n\nd\n", []string{"decline \n"}},
+		{"declined at once", "ask", ":d\n", []string{"decline \n"}},
 		{"cancelled", "ask", "Ann\n:c\n", []string{"cancel \n"}},
 		{"end of input", "ask", "Ann\n\x04", []string{"cancel \n"}},
 		{
 			"page", "visit", "what\nyes\n",
 			[]string{"Please log in.\n", "  https://login.example/start\n  at login.example\n", "Open the page now", "\naccept \n"},
 		},
-		{"page declined", "visit", "n\n", []string{": decline \n"}},
+		{"page declined", "visit", "n\n", []string{"decline \n"}},
 		{"page cancelled", "visit", "c\n", []string{"cancel \n"}},
 	}
 	for _, test := range tests {
