@@ -78,6 +78,7 @@ func newServer(log *slog.Logger) (*server.Server, error) {
 	addTools(srv)
 	addStatelessTools(srv)
 	addHeaderTool(srv)
+	addAskingTools(srv)
 	addSchemaTool(srv)
 	addResources(srv)
 	addPrompts(srv)

@@ -15,11 +15,6 @@ func addStatelessTools(srv *server.Server) {
 	addText(srv, "test_logging_tool", "Sends a log message", func(ctx context.Context, c *server.Call) (string, error) {
 		return "Logged", c.Log(ctx, mcp.LevelInfo, "conformance", "This is a log message")
 	})
-	srv.AddRawTool(mcp.Tool{Name: "test_streaming_elicitation", Description: "Asks the user for a name"},
-		func(context.Context, *server.Call) (any, error) {
-			ask := mcp.ElicitInput(&mcp.ElicitParams{Message: "What is your name?", RequestedSchema: &nameForm})
-			return mcp.InputRequired(map[string]mcp.InputRequest{"user_name": ask}, ""), nil
-		})
 	addText(srv, "test_trigger_tool_change", "Changes the list of tools", func(context.Context, *server.Call) (string, error) {
 		const name = "test_dynamic_tool"
 		addContent(srv, name, "Comes and goes", mcp.Text("Here"))
@@ -52,12 +47,6 @@ func addHeaderTool(srv *server.Server) {
 	) (string, error) {
 		return "Region: " + in.Region, nil
 	})
-}
-
-// nameForm asks for one text.
-var nameForm = mcp.FormSchema{
-	Fields:   []mcp.FormField{{Name: "name", Type: "string"}},
-	Required: []string{"name"},
 }
 
 func needSampling(_ context.Context, c *server.Call) (string, error) {
