@@ -91,6 +91,43 @@ func ExampleServer_Use() {
 	// {"jsonrpc":"2.0","id":1,"result":{}}
 }
 
+// A stateless client answers a question by calling again.
+func ExampleElicit() {
+	type confirm struct {
+		Sure bool `json:"sure"`
+	}
+	srv := server.New(mcp.Implementation{Name: "files", Version: "1.0.0"}, nil)
+	server.AddTool(srv, mcp.Tool{Name: "clear"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
+		answer, err := server.Elicit[confirm](ctx, c, "sure", "Delete everything?")
+		if err != nil {
+			return "", err
+		}
+		if !answer.Accepted() || !answer.Value.Sure {
+			return "Nothing deleted", nil
+		}
+		return "Everything deleted", nil
+	})
+	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"clear",%s"_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
+	for _, answers := range []string{``, `"inputResponses":{"sure":{"action":"accept","content":{"sure":true}}},`} {
+		answer := exchange(srv, fmt.Sprintf(request, answers))
+		fmt.Println(strings.Contains(answer, "Delete everything?"), strings.Contains(answer, "Everything deleted"))
+	}
+	// Output:
+	// true false
+	// false true
+}
+
+// What cannot be done twice is done once, however often the handler asks.
+func ExampleOnce() {
+	srv := server.New(mcp.Implementation{Name: "desk", Version: "1.0.0"}, nil)
+	server.AddTool(srv, mcp.Tool{Name: "open"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
+		return server.Once(ctx, c, "ticket", func(context.Context) (string, error) { return "ticket 7", nil })
+	})
+	fmt.Println(exchange(srv, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open"}}`))
+	// Output: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"ticket 7"}]}}
+}
+
 // exchange opens a session, sends one request and returns the answer.
 func exchange(srv *server.Server, request string) string {
 	client, conn := transport.Pipe()

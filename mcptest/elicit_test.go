@@ -48,9 +48,9 @@ func asking() *server.Server {
 	return srv
 }
 
-// TestAsking runs one handler that asks its client, for clients of every
+// TestOneHandlerAsks runs one handler that asks its client, for clients of every
 // revision over every carrier.
-func TestAsking(t *testing.T) {
+func TestOneHandlerAsks(t *testing.T) {
 	mcptest.Proves(t, "ELICIT-MRTR", "ELICIT-CAP-EMPTY-IS-FORM", "ELICIT-MESSAGE-REQUIRED", "ELICIT-SCHEMA-FLAT", "ELICIT-SCHEMA-TYPES-2025-06",
 		"ELICIT-SCHEMA-TYPES-2025-11", "ELICIT-SEC-SERVER-VALIDATE", "MRTR-RESULT-SHAPE", "MRTR-STATELESS-RETRY", "MRTR-REQUEST-TYPES",
 		"ROOT-LIST-MRTR", "ROOT-LIST-RPC", "SAMP-MRTR", "SAMP-NO-ARRAY-PRE-2025-11", "SAMP-REQ-REQUIRED")
