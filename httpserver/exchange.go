@@ -32,6 +32,7 @@ type exchange struct {
 	keepsGoing bool
 	sess       *session // to be released
 	limited    bool     // counted as a request without a session
+	answers    bool     // the message is a response
 	errand     errand
 
 	mu sync.Mutex // guards the writer until the answer is complete

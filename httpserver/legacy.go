@@ -101,6 +101,7 @@ func (x *exchange) response(m jsonrpc.Message) {
 		x.refuse(http.StatusBadRequest, jsonrpc.ID{}, invalid("this revision has no responses from clients"))
 		return
 	}
+	x.answers = true
 	if caller, ok := x.caller(jsonrpc.ID{}); ok {
 		caller.Answer(m)
 		x.conclude(nil)
@@ -113,7 +114,7 @@ func (x *exchange) caller(id jsonrpc.ID) (*server.Session, bool) {
 	if x.h.opts.Stateless {
 		return x.statelessCaller(id)
 	}
-	s, refusal := x.h.find(x.r, x.version, x.principal)
+	s, refusal := x.h.find(x.r, x.version, x.principal, x.answers)
 	if s == nil {
 		x.refuse(refusal.status, id, refusal.err)
 		return nil, false

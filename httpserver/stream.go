@@ -204,7 +204,7 @@ func (h *Handler) sessionOf(w http.ResponseWriter, r *http.Request, principal st
 		web.NotAllowed(w, http.MethodPost)
 		return nil
 	}
-	s, refusal := h.find(r, version, principal)
+	s, refusal := h.find(r, version, principal, r.Method == http.MethodDelete)
 	if s == nil {
 		web.Refuse(w, refusal.status, jsonrpc.ID{}, refusal.err)
 	}

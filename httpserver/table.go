@@ -71,8 +71,10 @@ type refusal struct {
 }
 
 // find finds the session that a request names, and makes it busy until
-// release, or tells what to answer. version is that of the header.
-func (h *Handler) find(r *http.Request, version, principal string) (*session, *refusal) {
+// release, or tells what to answer. version is that of the header. free requests
+// do not count among those that run at the same time: they are quick, and may
+// be what the others wait for.
+func (h *Handler) find(r *http.Request, version, principal string, free bool) (*session, *refusal) {
 	rev, known := revision.Parse(version)
 	if version != "" && (!known || rev.Modern()) {
 		return nil, &refusal{http.StatusBadRequest, server.UnsupportedVersion(version)}
@@ -82,8 +84,8 @@ func (h *Handler) find(r *http.Request, version, principal string) (*session, *r
 		return nil, &refusal{http.StatusBadRequest, invalid("the %s header is missing", httpwire.HeaderSessionID)}
 	}
 	limit := h.opts.MaxConcurrent
-	if r.Method == http.MethodDelete {
-		limit = math.MaxInt // a busy session can be ended too
+	if free {
+		limit = math.MaxInt
 	}
 	s, refused := h.sessions.acquire(id, principal, limit)
 	if s == nil {
