@@ -36,7 +36,8 @@ func answering(revision string, reply func(p *peer, m jsonrpc.Message)) func(*pe
 func TestTypedCalls(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "BASE-META-PROTOCOL-VERSION", "BASE-META-CLIENT-CAPABILITIES", "BASE-META-CLIENT-INFO",
-		"META-REQ-VERSION-CAPS", "META-CLIENTINFO", "COMPL-ARGUMENT")
+		"META-REQ-VERSION-CAPS", "META-CLIENTINFO", "COMPL-ARGUMENT", "PROMPT-GET-ARGS-STRING-MAP",
+		"EXT-OFF-BY-DEFAULT", "DISC-REQUEST-SHAPE")
 	tests := []struct {
 		method, params, result string
 		call                   func(t *testing.T, sess *client.Session) (any, error)
@@ -64,9 +65,9 @@ func TestTypedCalls(t *testing.T) {
 			}, "p",
 		},
 		{
-			mcp.MethodPromptsGet, `{"name":"p"}`, `{"messages":[{"role":"user","content":{"type":"text","text":"say"}}]}`,
+			mcp.MethodPromptsGet, `{"name":"p","arguments":{"n":"1"}}`, `{"messages":[{"role":"user","content":{"type":"text","text":"say"}}]}`,
 			func(t *testing.T, sess *client.Session) (any, error) {
-				r, err := sess.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "p"}, nil)
+				r, err := sess.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "p", Arguments: map[string]string{"n": "1"}}, nil)
 				return r.Messages[0].Content.Text, err
 			}, "say",
 		},
@@ -140,7 +141,7 @@ func TestTypedCalls(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "BASE-RESULTTYPE-ABSENT", "RT-ABSENT-IS-COMPLETE", "BASE-RESULTTYPE-UNKNOWN", "RT-UNKNOWN-INVALID",
-		"BASE-ERRCODE-LOCAL")
+		"BASE-ERRCODE-LOCAL", "BASE-RESULTTYPE-VALUES", "BASE-RESULTTYPE-SET", "RT-EXTENSION-VALUES")
 	protocol := func(err error) bool {
 		_, ok := errors.AsType[*client.ProtocolError](err)
 		return ok && !client.IsRemote(err)
@@ -175,6 +176,7 @@ func TestAnswers(t *testing.T) {
 		{"resultType null", r5, result(`{"resultType":null,"content":[]}`), none, ""},
 		{"complete", r5, result(`{"resultType":"complete","content":[]}`), none, ""},
 		{"BASE-RESULTTYPE-UNKNOWN", r5, result(`{"resultType":"maybe","content":[]}`), protocol, `"maybe"`},
+		{"a task nobody asked for", r5, result(`{"resultType":"task","taskId":"1"}`), protocol, `"task"`},
 		{"resultType not a string", r5, result(`{"resultType":1,"content":[]}`), protocol, "resultType"},
 		{"input required", r5, result(`{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}`), input, "input"},
 		{"input required, empty", r5, result(`{"resultType":"input_required"}`), protocol, "inputRequests"},
@@ -202,6 +204,52 @@ func TestUnencodableParams(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestArgumentsAreAnObject(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "TOOL-CALL-PARAMS")
+	for _, revision := range []string{r1, r5} {
+		for arguments, ok := range map[string]bool{`[1]`: false, `"x"`: false, `1`: false, ` {}`: true, `nil`: true, ``: false, `null`: false} {
+			bubble(t, revision+"/"+arguments, func(t *testing.T) {
+				sess := connect(t, fake(t, answering(revision, func(p *peer, m jsonrpc.Message) {
+					if !ok {
+						p.t.Errorf("sent %s", m.Params)
+					}
+					p.result(m, `{"content":[]}`)
+				})), nil)
+				params := &mcp.CallToolParams{Name: "t", Arguments: json.RawMessage(arguments)}
+				if arguments == "nil" {
+					params.Arguments = nil
+				}
+				_, err := sess.CallTool(t.Context(), params, nil)
+				if (err == nil) != ok || client.IsRemote(err) {
+					t.Errorf("got %v, want it sent: %v", err, ok)
+				}
+			})
+		}
+	}
+}
+
+// TestStructuredContent takes any JSON, and knows null from nothing.
+func TestStructuredContent(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "TOOL-STRUCTURED-ANY-JSON")
+	for _, value := range []string{``, `null`, `{"a":null}`, `[1]`, `"x"`, `1.5`, `false`} {
+		bubble(t, value, func(t *testing.T) {
+			sess := connect(t, fake(t, answering(r5, func(p *peer, m jsonrpc.Message) {
+				if value == "" {
+					p.result(m, `{"resultType":"complete","content":[]}`)
+					return
+				}
+				p.result(m, `{"resultType":"complete","content":[],"structuredContent":`+value+`}`)
+			})), nil)
+			result, err := sess.CallTool(t.Context(), &mcp.CallToolParams{Name: "t"}, nil)
+			if err != nil || string(result.StructuredContent) != value || (result.StructuredContent == nil) != (value == "") {
+				t.Errorf("got %+v, %v, want %q", result, err, value)
+			}
+		})
 	}
 }
 
@@ -249,6 +297,7 @@ func TestRevisionSpecificCalls(t *testing.T) {
 // TestHeaders looks at what a carrier is given to repeat.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-MCP-NAME", "HTTP-STD-HEADERS")
 	for revision, header := range map[string]string{r2: "", r3: r3, r5: r5} {
 		bubble(t, revision, func(t *testing.T) {
 			via := &fakeHTTP{answer: func(m *transport.Outgoing) (transport.Response, error) {

@@ -1,9 +1,11 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/ferrymcp/ferry/mcp"
 )
@@ -97,6 +99,9 @@ func (s *Session) ListTools(ctx context.Context, params *mcp.ListToolsParams) (*
 // output schema if the session has listed the tool, unless Options.TrustOutput
 // is set.
 func (s *Session) CallTool(ctx context.Context, params *mcp.CallToolParams, opts *CallOptions) (*mcp.CallToolResult, error) {
+	if params != nil && !isObject(params.Arguments) {
+		return nil, fmt.Errorf("%s: arguments of %q must be a JSON object", mcp.MethodToolsCall, params.Name)
+	}
 	result, err := ask[mcp.CallToolResult](ctx, s, mcp.MethodToolsCall, optional(params), opts, "content", "structuredContent")
 	if err != nil || params == nil || s.client.opts.TrustOutput {
 		return result, err
@@ -105,6 +110,12 @@ func (s *Session) CallTool(ctx context.Context, params *mcp.CallToolParams, opts
 		return nil, err
 	}
 	return result, nil
+}
+
+// isObject reports whether JSON that may be absent begins as an object; the rest
+// is checked when it is written.
+func isObject(arguments json.RawMessage) bool {
+	return arguments == nil || bytes.HasPrefix(bytes.TrimSpace(arguments), []byte("{"))
 }
 
 // ListPrompts returns one page of the server's prompts; nil params ask for the

@@ -16,6 +16,7 @@ import (
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
@@ -35,6 +36,7 @@ func eras(t *testing.T, test func(t *testing.T, legacy bool)) {
 
 func TestAggregate(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "ARCH-ONE-CLIENT-PER-SERVER")
 	eras(t, func(t *testing.T, legacy bool) {
 		a, b := newPeer(t, legacy, nil), newPeer(t, !legacy, nil)
 		a.tool("one", "two")

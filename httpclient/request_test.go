@@ -44,7 +44,8 @@ func record(into chan<- seen, h http.HandlerFunc) http.HandlerFunc {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "HTTP-POST-ACCEPT", "HTTP-MCP-METHOD", "HTTP-MCP-NAME-ENCODE", "HTTP-ENC-BASE64", "HTTP-POST-PER-MESSAGE",
-		"HTTP-VERSION-HEADER-EVERY")
+		"HTTP-VERSION-HEADER-EVERY", "HTTP-BODY-SINGLE-LEGACY", "HTTP-BODY-SINGLE-MODERN", "HTTP-BODY-BATCH",
+		"HTTP-STD-HEADERS")
 	common := map[string]string{"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "User-Agent": "ferry"}
 	with := func(more ...string) map[string]string {
 		h := map[string]string{}

@@ -22,7 +22,7 @@ import (
 
 func TestDisconnectCancelsStatelessRequest(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "HTTP-DISCONNECT-IS-CANCEL", "HTTP-CANCEL-STOP")
+	mcptest.Proves(t, "HTTP-DISCONNECT-IS-CANCEL", "HTTP-CANCEL-STOP", "HTTP-CANCEL-SILENT")
 	e := start(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)

@@ -319,3 +319,32 @@ func TestTypedErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestDefaultsOfAbsentMembers(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "PROMPT-ARG-REQUIRED-DEFAULT", "TOOL-RESULT-ISERROR-DEFAULT")
+	var prompt mcp.Prompt
+	if err := json.Unmarshal([]byte(`{"name":"p","arguments":[{"name":"a"},{"name":"b","required":true}]}`), &prompt); err != nil {
+		t.Fatal(err)
+	}
+	if prompt.Arguments[0].Required || !prompt.Arguments[1].Required {
+		t.Errorf("got %+v, want only the second argument to be required", prompt.Arguments)
+	}
+	var result mcp.CallToolResult
+	if err := json.Unmarshal([]byte(`{"content":[]}`), &result); err != nil || result.IsError {
+		t.Errorf("got %+v, %v, want a success", result, err)
+	}
+}
+
+// Codes that nobody has defined mean nothing.
+func TestUndefinedCodes(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "BASE-ERRCODE-LEGACY-NO-ASSUME")
+	for code := -32019; code <= -32000; code++ {
+		e := &jsonrpc.Error{Code: code, Message: "m", Data: stdjson.RawMessage(`{"uri":"u","supported":["a"],"requested":"b"}`)}
+		_, defined := mcp.TypedError(e).(*mcp.ResourceNotFoundError)
+		if typed := mcp.TypedError(e) != error(e); typed != defined || defined != (code == mcp.CodeResourceNotFound) {
+			t.Errorf("%d: got %T", code, mcp.TypedError(e))
+		}
+	}
+}

@@ -183,7 +183,8 @@ func TestProgressIsInOrderAndBeforeTheResult(t *testing.T) {
 }
 
 func TestCancelReachesTheHandler(t *testing.T) {
-	mcptest.Proves(t, "CANCEL-RECEIVER-STOP")
+	mcptest.Proves(t, "CANCEL-RECEIVER-STOP", "CANCEL-CLIENT-OWN", "CANCEL-SAME-DIRECTION", "CANCEL-NOT-INITIALIZE",
+		"CANCEL-SERVER-ONLY-SUBSCRIPTION")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		before := text(t, call(t, sess, "waited", `{}`))
 		var cancelled, waiting int
@@ -213,7 +214,8 @@ func eventually(t *testing.T, what string, done func() bool) {
 }
 
 func TestReads(t *testing.T) {
-	mcptest.Proves(t, "RES-NOT-FOUND-32002", "RES-NOT-FOUND-32602", "RES-NOT-FOUND-NO-EMIT-32002", "RES-READ-SHAPE")
+	mcptest.Proves(t, "RES-NOT-FOUND-32002", "RES-NOT-FOUND-32602", "RES-NOT-FOUND-NO-EMIT-32002", "RES-READ-SHAPE",
+		"TOOL-RESOURCE-LINK-UNLISTED")
 	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
 		read := func(uri string) (*mcp.ReadResourceResult, error) {
 			return sess.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}, nil)

@@ -3,6 +3,8 @@ package mcptest_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +23,8 @@ type wire struct {
 
 	mu     sync.Mutex
 	open   [2]map[string]string // the requests without an answer, by id, with their method; by sender
-	used   [2]map[string]bool   // the ids of all requests
+	used   [2]map[string]string // all requests
+	steps  map[string]float64   // the progress of the requests that asked for it, by token
 	broken []string
 }
 
@@ -34,7 +37,7 @@ func watchAll(t *testing.T, revision string) func(transport.Frame) {
 	}
 	w := &wire{
 		revision: revision, schema: schema,
-		open: [2]map[string]string{{}, {}}, used: [2]map[string]bool{{}, {}},
+		open: [2]map[string]string{{}, {}}, used: [2]map[string]string{{}, {}}, steps: map[string]float64{},
 	}
 	t.Cleanup(func() { // after the session was closed
 		w.mu.Lock()
@@ -71,6 +74,7 @@ type envelope struct {
 	JSONRPC string           `json:"jsonrpc"`
 	ID      *json.RawMessage `json:"id"`
 	Method  *string          `json:"method"`
+	Params  json.RawMessage  `json:"params"`
 	Result  json.RawMessage  `json:"result"`
 	Error   *struct {
 		Code json.Number     `json:"code"`
@@ -90,11 +94,13 @@ func (w *wire) message(f transport.Frame) {
 	switch {
 	case m.Method != nil && m.ID != nil:
 		w.request(f, *m.Method, string(*m.ID))
+		w.params(f, *m.Method, string(*m.ID), m.Params)
 	case m.Method != nil:
 		if !strings.HasPrefix(*m.Method, "notifications/") {
 			w.breaks(f, "a request has no id")
 		}
 		w.fits(f, w.definition(*m.Method), f.Data)
+		w.notification(f, *m.Method, m.Params)
 	case m.Error != nil:
 		w.failure(f, m)
 	default:
@@ -133,10 +139,10 @@ func (w *wire) request(f transport.Frame, method, id string) {
 		w.breaks(f, "the id is neither a string nor an integer")
 	}
 	sender := f.Direction
-	if _, busy := w.open[sender][id]; busy || w.used[sender][id] && !w.stateless() {
+	if w.used[sender][id] != "" {
 		w.breaks(f, "the id was used before")
 	}
-	w.open[sender][id], w.used[sender][id] = method, true
+	w.open[sender][id], w.used[sender][id] = method, method
 	w.fits(f, "JSONRPCRequest", f.Data)
 	w.fits(f, w.definition(method), f.Data)
 }
@@ -161,6 +167,11 @@ func (w *wire) answered(f transport.Frame, m envelope) string {
 		w.breaks(f, "it answers no request")
 	}
 	delete(w.open[sender], id)
+	for token := range w.steps {
+		if strings.HasPrefix(token, id+" ") {
+			delete(w.steps, token) // no step may follow
+		}
+	}
 	return method
 }
 
@@ -217,4 +228,93 @@ func (w *wire) failure(f transport.Frame, m envelope) {
 	if w.stateless() && strings.HasPrefix(code, "-32") && !knownCodes[code] {
 		w.breaks(f, "the revision has no such code")
 	}
+}
+
+// A metaKey is a name in _meta: a prefix of labels, if any, and the name.
+var metaKey = regexp.MustCompile(`^([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?)*/)?([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`)
+
+// meta reads the _meta of parameters and checks its keys.
+func (w *wire) meta(f transport.Frame, params json.RawMessage) map[string]json.RawMessage {
+	var p struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if len(params) > 0 && json.Unmarshal(params, &p) != nil {
+		return nil
+	}
+	for key := range p.Meta {
+		if !metaKey.MatchString(key) {
+			w.breaks(f, "%q is no key for _meta", key)
+		}
+	}
+	return p.Meta
+}
+
+// params looks at what a request carries.
+func (w *wire) params(f transport.Frame, method, id string, params json.RawMessage) {
+	meta := w.meta(f, params)
+	if w.stateless() && f.Direction == transport.Sent {
+		var capabilities map[string]any
+		if version := string(meta["io.modelcontextprotocol/protocolVersion"]); version != `"`+w.revision+`"` {
+			w.breaks(f, "the revision it names is %s", version)
+		}
+		if json.Unmarshal(meta["io.modelcontextprotocol/clientCapabilities"], &capabilities) != nil || capabilities == nil {
+			w.breaks(f, "it names no capabilities")
+		}
+	}
+	var members map[string]json.RawMessage
+	if method == "server/discover" && (json.Unmarshal(params, &members) != nil || len(members) != 1) {
+		w.breaks(f, "it has parameters besides _meta")
+	}
+	token := string(meta["progressToken"])
+	if token == "" || f.Direction != transport.Sent {
+		return
+	}
+	for other := range w.steps {
+		if _, busy, _ := strings.Cut(other, " "); busy == token {
+			w.breaks(f, "the progress token is in use")
+		}
+	}
+	w.steps[id+" "+token] = math.Inf(-1)
+}
+
+// notification looks at progress and cancellations.
+func (w *wire) notification(f transport.Frame, method string, params json.RawMessage) {
+	w.meta(f, params)
+	var p struct {
+		Token     json.RawMessage `json:"progressToken"`
+		Progress  float64         `json:"progress"`
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	switch {
+	case method == "notifications/progress" && f.Direction == transport.Received:
+		w.step(f, string(p.Token), p.Progress)
+	case method == "notifications/progress" && w.stateless():
+		w.breaks(f, "a client sends no progress")
+	case method == "notifications/cancelled" && !(w.stateless() && f.Direction == transport.Received):
+		switch w.used[f.Direction][string(p.RequestID)] {
+		case "":
+			w.breaks(f, "its sender made no such request")
+		case "initialize":
+			w.breaks(f, "initialize cannot be cancelled")
+		}
+	case method == "notifications/cancelled" && w.used[transport.Sent][string(p.RequestID)] != "subscriptions/listen":
+		w.breaks(f, "a server cancels nothing but subscriptions")
+	}
+}
+
+func (w *wire) step(f transport.Frame, token string, progress float64) {
+	for key, last := range w.steps {
+		if _, asked, _ := strings.Cut(key, " "); asked != token {
+			continue
+		}
+		if progress <= last {
+			w.breaks(f, "progress was %v before", last)
+		}
+		w.steps[key] = progress
+		return
+	}
+	w.breaks(f, "no request that is open asked for it")
 }

@@ -386,7 +386,8 @@ func contents(text string) server.ResourceHandler {
 
 func TestResources(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "RES-LIST-RESPOND", "RES-NOT-FOUND-32002", "RES-NOT-FOUND-32602", "RES-NOT-FOUND-NO-EMIT-32002")
+	mcptest.Proves(t, "RES-LIST-RESPOND", "RES-NOT-FOUND-32002", "RES-NOT-FOUND-32602", "RES-NOT-FOUND-NO-EMIT-32002",
+		"RES-NOT-FOUND-NO-EMPTY")
 	srv := newServer(t, nil)
 	srv.AddResourceTemplate(mcp.ResourceTemplate{URITemplate: "a:{id}", Name: "t"}, contents("template "))
 	srv.AddResource(mcp.Resource{URI: "a:exact", Name: "r"}, contents("exact"))

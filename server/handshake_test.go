@@ -112,7 +112,7 @@ func TestBeforeInitialize(t *testing.T) {
 
 func TestMethodsOfRevisions(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "BASE-REMOVED-METHODS-2026", "PING-REMOVED")
+	mcptest.Proves(t, "BASE-REMOVED-METHODS-2026", "PING-REMOVED", "LIFE-OP-RESPECT-MUST", "LIFE-OP-RESPECT-SHOULD")
 	srv := newServer(t, nil)
 	for _, r := range revisions {
 		d := talk(t, srv)
@@ -176,7 +176,7 @@ func TestStatelessMetadata(t *testing.T) {
 
 func TestDiscover(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "DISC-IMPLEMENT", "DISC-RESULT-SHAPE", "DISC-CLIENT-OPTIONAL")
+	mcptest.Proves(t, "DISC-IMPLEMENT", "DISC-RESULT-SHAPE", "DISC-CLIENT-OPTIONAL", "EXT-OFF-BY-DEFAULT")
 	srv := newServer(t, &server.Options{Capabilities: mcp.ServerCapabilities{Prompts: &mcp.PromptsCapability{}, Tasks: &mcp.TasksCapability{}}})
 	m := talk(t, srv).askModern("server/discover", "")
 	want := `{"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],

@@ -102,7 +102,7 @@ const stamp = `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","ver
 func TestBothErasOnOneConnection(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "VER-DUAL-SERVER", "VER-DUAL-SERVER-SELECT", "VER-DUAL-CONCURRENT", "LIFE-INIT-RESULT", "VER-INLINE",
-		"SCH-EMPTY-RESULT")
+		"SCH-EMPTY-RESULT", "VER-SINGLE-PER-SESSION")
 	d := talk(t, newServer(t, nil))
 	d.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	d.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"\"tools/list\" came before initialize, and its _meta names no revision"}}`)
