@@ -43,6 +43,9 @@ type Grid struct {
 	// Revisions are the names of the revisions to speak; nil means all. Those
 	// that a carrier cannot carry are left out there.
 	Revisions []string
+	// Chaos, unless nil, disturbs the connections of all carriers but Process;
+	// those of Memory then go over a socket in the framing of stdio.
+	Chaos *Chaos
 }
 
 // Matrix runs test once for every revision over every carrier that has it, each
@@ -64,6 +67,10 @@ const childEnv = "FERRY_MCPTEST_SERVE"
 // watch is told of every session of a grid before it begins, and returns what
 // sees its messages. Only the tests of this package set it.
 var watch func(t *testing.T, revision string) func(transport.Frame)
+
+// disturb disturbs the grids that have no Chaos of their own. Only the tests of
+// this package set it.
+var disturb *Chaos
 
 // Run runs test in a subtest for every cell of the grid.
 func (g Grid) Run(t *testing.T, test func(t *testing.T, sess *client.Session, carrier Carrier)) {
@@ -119,13 +126,20 @@ func (g Grid) reach(t *testing.T, carrier Carrier) transport.Transport {
 	}
 	srv := g.Server()
 	t.Cleanup(func() { _ = srv.Close() })
+	chaos := g.Chaos
+	if chaos == nil {
+		chaos = disturb
+	}
 	switch carrier {
 	case Memory:
+		if chaos != nil {
+			return overSocket(t, srv, chaos)
+		}
 		return InMemory(t, srv)
 	case HTTP:
-		return httpclient.New(Serve(t, srv, &httpserver.Options{}), nil)
+		return httpclient.New(chaos.front(t, Serve(t, srv, &httpserver.Options{})), nil)
 	case SSE:
-		return httpclient.New(ServeSSE(t, srv, nil), nil)
+		return httpclient.New(chaos.front(t, ServeSSE(t, srv, nil)), nil)
 	default:
 		t.Fatalf("unknown carrier %q", carrier)
 		return nil

@@ -2,6 +2,7 @@ package mcptest
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -62,6 +63,44 @@ func InMemory(t testing.TB, srv *server.Server) transport.Transport {
 		})
 		return near, nil
 	})
+}
+
+// overSocket returns a transport that reaches srv over a TCP socket in the
+// framing of stdio, with everything on the way disturbed.
+func overSocket(t testing.TB, srv *server.Server, chaos *Chaos) transport.Transport {
+	t.Helper()
+	listener := listen(t)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var wg sync.WaitGroup
+	t.Cleanup(func() {
+		cancel()
+		_ = listener.Close()
+		wg.Wait()
+	})
+	wg.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			// That a connection breaks is what chaos is about.
+			wg.Go(func() { _ = srv.ServeConn(ctx, lines(conn)) })
+		}
+	})
+	address := chaos.Proxy(t, listener.Addr().String())
+	return transport.Dial(func(ctx context.Context) (transport.Conn, error) {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, "tcp", address)
+		if err != nil {
+			return nil, err
+		}
+		return chaos.Conn(lines(conn)), nil
+	})
+}
+
+// lines frames with newlines over a socket, which is closed once.
+func lines(conn net.Conn) transport.Conn {
+	return transport.Lines(io.NopCloser(conn), conn, nil)
 }
 
 // Serve serves srv over HTTP on a loopback port and returns the URL of the
