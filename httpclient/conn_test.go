@@ -90,6 +90,7 @@ func TestInvalidSessionID(t *testing.T) {
 
 func TestSessionLost(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-SESSION-CLIENT-SECURE")
 	var deleted atomic.Bool
 	var reply atomic.Value
 	reply.Store(rpcError(`,"id":2`, -32601))
@@ -127,8 +128,8 @@ func TestSessionLost(t *testing.T) {
 	}
 	wg.Wait()
 	<-rt.Done()
-	if err := rt.Err(); !errors.Is(err, httpclient.ErrSessionLost) {
-		t.Errorf("Err: %v, want ErrSessionLost", err)
+	if err := rt.Err(); !errors.Is(err, httpclient.ErrSessionLost) || strings.Contains(err.Error(), "s-1") {
+		t.Errorf("Err: %v, want ErrSessionLost, and not the id of the session", err)
 	}
 	if err := rt.Send(t.Context(), &transport.Outgoing{Method: "x"}); !errors.Is(err, httpclient.ErrSessionLost) {
 		t.Errorf("Send: %v, want ErrSessionLost", err)

@@ -101,8 +101,9 @@ func helpful() *client.Options {
 func TestAsking(t *testing.T) {
 	mcptest.Proves(t, "MRTR-CLIENT-FULFIL", "MRTR-CLIENT-RESPONSES", "ROOT-LIST-RPC", "SAMP-RESULT-FIELDS",
 		"BASE-SERVER-NO-REQUESTS", "STDIO-NO-SERVER-REQUEST", "HTTP-SSE-NO-SERVER-REQUEST", "HTTP-NO-CLIENT-RESPONSE",
-		"BASE-CLIENT-NO-RESPONSES", "STDIO-NO-CLIENT-RESPONSE", "MRTR-ONLY-CHANNEL",
-		"TOOL-CALL-RETRY-NEW-ID", "MRTR-NEW-ID")
+		"BASE-CLIENT-NO-RESPONSES", "STDIO-NO-CLIENT-RESPONSE", "MRTR-ONLY-CHANNEL", "TOOL-CALL-RETRY-NEW-ID",
+		"MRTR-NEW-ID", "SCH-INPUT-REQUEST-BARE", "SCH-INPUT-REQUIRED-ONE-OF", "SCH-INPUT-RESPONSE-BARE",
+		"MRTR-REQUEST-TYPES", "MRTR-AT-LEAST-ONE")
 	grid := mcptest.Grid{Server: curious, Client: helpful}
 	grid.Run(t, func(t *testing.T, sess *client.Session, _ mcptest.Carrier) {
 		want := map[string]string{"think": "small: I am.", "look": "file:///home"}

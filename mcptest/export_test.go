@@ -28,7 +28,11 @@ func (g Grid) Reach(t *testing.T, test func(t *testing.T, connect func() (*clien
 				t.Run(revision, func(t *testing.T) {
 					opts := &client.Options{Revision: revision, Timeout: 3 * time.Second, ConnectTimeout: 3 * time.Second}
 					test(t, func() (*client.Session, error) {
-						return client.New(ClientInfo, opts).Connect(t.Context(), via)
+						way := via
+						if watch != nil {
+							way = transport.Tap(via, watch(t, revision))
+						}
+						return client.New(ClientInfo, opts).Connect(t.Context(), way)
 					}, string(carrier)+"/"+revision)
 				})
 			}

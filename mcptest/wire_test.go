@@ -15,8 +15,9 @@ import (
 // revisions are the names of all, oldest first.
 var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
-// repeats tells that a carrier may give responses twice; then no test is parallel.
-var repeats bool
+// rough tells that the carrier may give responses twice and cut frames off; then
+// no test is parallel.
+var rough bool
 
 // A wire follows the messages of one session and notes which of the rules for
 // all messages one breaks. Both ends are ours, so both are held to them.
@@ -60,6 +61,9 @@ func (w *wire) see(f transport.Frame) {
 		if err := json.Unmarshal(f.Data, &batch); err != nil || w.revision != "2025-03-26" {
 			w.breaks(f, "an array is no message of this revision")
 		}
+		if f.Direction == transport.Sent {
+			w.breaks(f, "our clients send no batches")
+		}
 		for _, data := range batch {
 			w.message(transport.Frame{Direction: f.Direction, Data: data})
 		}
@@ -88,7 +92,9 @@ type envelope struct {
 func (w *wire) message(f transport.Frame) {
 	var m envelope
 	if err := json.Unmarshal(f.Data, &m); err != nil {
-		w.breaks(f, "%v", err)
+		if !rough {
+			w.breaks(f, "%v", err)
+		}
 		return
 	}
 	if m.JSONRPC != "2.0" {
@@ -166,7 +172,7 @@ func (w *wire) answered(f transport.Frame, m envelope) string {
 	}
 	id := string(*m.ID)
 	method, there := w.open[sender][id]
-	if !there && !(repeats && w.used[sender][id] != "") {
+	if !there && !(rough && w.used[sender][id] != "") {
 		w.breaks(f, "it answers no request")
 	}
 	delete(w.open[sender], id)
@@ -198,10 +204,16 @@ func (w *wire) result(f transport.Frame, m envelope) {
 	switch {
 	case !w.stateless() && r.ResultType != nil:
 		w.breaks(f, "the revision has no resultType")
-	case w.stateless() && (r.ResultType == nil || *r.ResultType != "complete" && *r.ResultType != "input_required"):
-		w.breaks(f, "the resultType is missing or unknown")
+	case w.stateless() && r.ResultType == nil:
+		w.breaks(f, "the resultType is missing")
+		return
+	case w.stateless() && (*r.ResultType != "complete" && *r.ResultType != "input_required"):
+		w.breaks(f, "the resultType is unknown")
 	case w.stateless() && r.Meta["io.modelcontextprotocol/serverInfo"] == nil:
 		w.breaks(f, "the result does not name the server")
+	}
+	if w.stateless() && *r.ResultType == "input_required" {
+		w.inputs(f, m.Result)
 	}
 	if w.schema == nil || method == "" {
 		return
@@ -255,6 +267,9 @@ func (w *wire) meta(f transport.Frame, params json.RawMessage) map[string]json.R
 // params looks at what a request carries.
 func (w *wire) params(f transport.Frame, method, id string, params json.RawMessage) {
 	meta := w.meta(f, params)
+	if w.stateless() && len(params) > 0 {
+		w.answers(f, params)
+	}
 	if w.stateless() && f.Direction == transport.Sent {
 		var capabilities map[string]any
 		if version := string(meta["io.modelcontextprotocol/protocolVersion"]); version != `"`+w.revision+`"` {
@@ -320,4 +335,61 @@ func (w *wire) step(f transport.Frame, token string, progress float64) {
 		return
 	}
 	w.breaks(f, "no request that is open asked for it")
+}
+
+// inputs looks at a result that asks the client for something: the requests in
+// it are bare.
+func (w *wire) inputs(f transport.Frame, result json.RawMessage) {
+	var r struct {
+		Requests map[string]map[string]json.RawMessage `json:"inputRequests"`
+		State    *string                               `json:"requestState"`
+	}
+	if err := json.Unmarshal(result, &r); err != nil || r.Requests == nil && r.State == nil {
+		w.breaks(f, "it asks for nothing (%v)", err)
+	}
+	for key, request := range r.Requests {
+		for member := range request {
+			if member != "method" && member != "params" {
+				w.breaks(f, "request %q has a member %q", key, member)
+			}
+		}
+		switch method := string(request["method"]); method {
+		case `"elicitation/create"`, `"sampling/createMessage"`, `"roots/list"`:
+			w.fits(f, map[string]string{
+				`"elicitation/create"`: "ElicitRequest", `"sampling/createMessage"`: "CreateMessageRequest", `"roots/list"`: "ListRootsRequest",
+			}[method], mustEncode(request))
+		default:
+			w.breaks(f, "request %q has the method %s", key, method)
+		}
+	}
+}
+
+// answers looks at what a client gives to such a result, which is bare as well.
+func (w *wire) answers(f transport.Frame, params json.RawMessage) {
+	var p struct {
+		Responses map[string]map[string]json.RawMessage `json:"inputResponses"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		w.breaks(f, "%v", err)
+	}
+	for key, response := range p.Responses {
+		kind := ""
+		for member, definition := range map[string]string{"action": "ElicitResult", "model": "CreateMessageResult", "roots": "ListRootsResult"} {
+			if response[member] != nil {
+				kind = definition
+			}
+		}
+		if kind == "" {
+			w.breaks(f, "response %q is none", key)
+		}
+		w.fits(f, kind, mustEncode(response))
+	}
+}
+
+func mustEncode(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
 }

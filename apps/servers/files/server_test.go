@@ -18,6 +18,7 @@ import (
 	"github.com/ferrymcp/ferry/apps/servers/files/folder"
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -269,6 +270,7 @@ func TestErrors(t *testing.T) {
 
 func TestResources(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "RES-SEC-TRAVERSAL")
 	for _, revision := range []string{"2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
