@@ -19,9 +19,8 @@
 //	exchange    one JSON answer, or events from the first   exchange.go
 //	            message that comes before the response on
 //
-// All of it runs in the goroutine of net/http, but for requests that may outlive
-// their connection (errand.go). GET opens the standing stream of a session
-// (stream.go) or resumes a stream, DELETE ends the session.
+// All of it runs in the goroutine of net/http. GET opens the standing stream of a
+// session (stream.go) or resumes a stream, DELETE ends the session.
 //
 // # Disconnecting
 //

@@ -2,10 +2,13 @@ package httpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ferrymcp/ferry/httpserver/internal/web"
@@ -19,8 +22,9 @@ import (
 // other requests after recycle.
 type exchange struct {
 	flight
-	h    *Handler
-	sink server.Sink // takes messages that belong to the request
+	h     *Handler
+	sink  server.Sink                    // takes messages that belong to the request
+	letGo func(retry time.Duration) bool // ends the connection, but not the request
 	// timer sends comments while the handler is silent.
 	timer *time.Timer
 
@@ -33,11 +37,12 @@ type exchange struct {
 	sess       *session // to be released
 	limited    bool     // counted as a request without a session
 	answers    bool     // the message is a response
-	errand     errand
 
 	mu sync.Mutex // guards the writer until the answer is complete
 	web.Writer
-	watched   bool // the timer runs
+	watched   bool        // the timer runs
+	hurried   bool        // because events wait
+	due       atomic.Bool // the timer has fired, and found the exchange writing
 	streaming bool
 	track     *track // the stream, if it can be resumed
 	finished  bool
@@ -47,6 +52,7 @@ type exchange struct {
 func newExchange(h *Handler) *exchange {
 	x := &exchange{h: h}
 	x.sink = x.related
+	x.letGo = x.disconnect
 	return x
 }
 
@@ -83,20 +89,32 @@ func (x *exchange) rewindLocked() {
 	if !x.watched {
 		return
 	}
+	x.hurried = x.Holds()
+	wait := x.h.opts.Keepalive
+	if x.hurried {
+		wait = web.JoinTime
+	}
 	if x.timer == nil {
-		x.timer = time.AfterFunc(x.h.opts.Keepalive, x.quiet)
+		x.timer = time.AfterFunc(wait, x.quiet)
 	} else {
-		x.timer.Reset(x.h.opts.Keepalive)
+		x.timer.Reset(wait)
 	}
 }
 
-// quiet is called when nothing was sent for a while.
+// quiet is called when nothing was sent for a while, or events have waited long
+// enough.
 func (x *exchange) quiet() {
 	if !x.mu.TryLock() {
-		return // whoever holds it is writing
+		x.due.Store(true) // whoever holds it is writing, and will see
+		return
 	}
 	defer x.mu.Unlock()
 	if x.finished || x.failed != nil {
+		return
+	}
+	if x.Holds() {
+		_ = x.checkLocked(x.Release())
+		x.rewindLocked()
 		return
 	}
 	if x.openLocked(x.h.opts.RetryAfter) == nil && (x.track == nil || x.track.isMine()) {
@@ -117,7 +135,18 @@ func (x *exchange) way() server.Sink {
 // related sends a message that belongs to the request.
 func (x *exchange) related(frame []byte) error {
 	x.mu.Lock()
-	defer x.mu.Unlock()
+	err := x.relatedLocked(frame)
+	x.mu.Unlock()
+	if x.due.Load() && x.due.CompareAndSwap(true, false) {
+		x.quiet()
+	}
+	if x.keepsGoing {
+		return nil // the handler must not take it for a cancellation
+	}
+	return err
+}
+
+func (x *exchange) relatedLocked(frame []byte) error {
 	if x.finished {
 		return nil
 	}
@@ -128,9 +157,8 @@ func (x *exchange) related(frame []byte) error {
 	if x.track != nil || err == nil {
 		err = x.eventLocked(frame, false)
 	}
-	x.rewindLocked()
-	if x.keepsGoing {
-		return nil // the handler must not take it for a cancellation
+	if !x.hurried || !x.Holds() {
+		x.rewindLocked()
 	}
 	return err
 }
@@ -156,7 +184,7 @@ func (x *exchange) openLocked(retry time.Duration) error {
 // sent, and all that is done when the client has gone or reads elsewhere.
 func (x *exchange) eventLocked(frame []byte, last bool) error {
 	if x.track == nil {
-		return x.checkLocked(x.Event(frame))
+		return x.checkLocked(x.EventSoon(httpwire.Event{}, frame))
 	}
 	seq, mine := x.track.add(frame)
 	if last {
@@ -165,8 +193,43 @@ func (x *exchange) eventLocked(frame []byte, last bool) error {
 	if x.failed != nil || !mine {
 		return x.failed
 	}
-	return x.checkLocked(x.EventAs(httpwire.Event{ID: x.track.id(seq)}, frame))
+	e := httpwire.Event{ID: x.track.id(seq)}
+	if last {
+		return x.checkLocked(x.EventAs(e, frame))
+	}
+	return x.checkLocked(x.EventSoon(e, frame))
 }
+
+// disconnect lets go of the connection, so that the client comes back for the
+// response.
+func (x *exchange) disconnect(retry time.Duration) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.finished {
+		return false
+	}
+	if retry <= 0 {
+		retry = x.h.opts.RetryAfter
+	}
+	open := x.streaming
+	err := x.openLocked(retry)
+	if x.track == nil {
+		return false // the client has gone without an id to come back with
+	}
+	if err == nil && x.track.isMine() {
+		if open {
+			_ = x.checkLocked(x.EventAs(httpwire.Event{Retry: retry}, nil)) // who has gone comes back too
+		}
+		if x.failed == nil && !x.End() {
+			return false
+		}
+	}
+	x.track.dismiss(retry)
+	x.failed = cmp.Or(x.failed, errLetGo)
+	return true
+}
+
+var errLetGo = errors.New("the connection was let go of")
 
 // checkLocked remembers that the client cannot be reached, which for a
 // request of a stateless revision is a cancellation.
@@ -187,6 +250,7 @@ func (x *exchange) finish() (streaming bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.finished = true
+	_ = x.checkLocked(x.Release())
 	if x.watched && x.timer.Stop() {
 		x.watched = false
 	}
@@ -200,8 +264,6 @@ func (x *exchange) conclude(response *server.Response) {
 	switch {
 	case response == nil && streaming:
 		return // the end of the stream is all there is to say
-	case x.errand.left && !streaming:
-		return // nobody can come back for it
 	case response == nil:
 		x.W.WriteHeader(http.StatusAccepted)
 		return
@@ -277,17 +339,13 @@ func (x *exchange) settle() {
 	}
 }
 
-// recycle settles the exchange, unless its request goes on, and makes it ready
-// for another request.
+// recycle settles the exchange and makes it ready for another request.
 func (x *exchange) recycle() {
-	if x.errand.left {
-		return
-	}
 	x.settle()
 	x.Finish()
 	if x.watched || x.streaming {
 		return // the timer has fired, or may have: its function may still come
 	}
-	*x = exchange{h: x.h, sink: x.sink, timer: x.timer, errand: errand{run: x.errand.run, parted: x.errand.parted}}
+	*x = exchange{h: x.h, sink: x.sink, letGo: x.letGo, timer: x.timer}
 	x.h.exchanges.Put(x)
 }

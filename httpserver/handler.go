@@ -24,7 +24,6 @@ type Handler struct {
 	guard     web.Guard
 	sessions  table
 	exchanges sync.Pool
-	running   sync.WaitGroup // requests that may outlive their connection
 
 	mu      sync.Mutex
 	flights map[*flight]struct{} // the requests being served
@@ -147,7 +146,6 @@ func (h *Handler) Close() error {
 	defer timer.Stop()
 	select {
 	case <-idle:
-		h.running.Wait() // they have ended, but for their last step
 		return nil
 	case <-timer.C:
 		return errors.New("requests do not end although they were cancelled")

@@ -48,8 +48,7 @@ func (x *exchange) serve(ctx context.Context, caller *server.Session, rq *server
 	}
 	x.watch()
 	if x.events && x.sess != nil && x.sess.polled() {
-		x.serveApart(ctx, caller, rq)
-		return
+		rq.OnDisconnect(x.letGo)
 	}
 	x.respond(rq, caller.Serve(ctx, rq, x.way()))
 }

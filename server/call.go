@@ -77,7 +77,8 @@ func (c *Call) Meta() mcp.Meta {
 // was sent meanwhile and for the response: a call that takes minutes then holds
 // no connection open. 0 means the carrier's own time. Disconnect reports false,
 // and does nothing, where the protocol has no such thing: it is for sessions
-// over HTTP since revision 2025-11-25 ("Sending Messages to the Server").
+// over HTTP since revision 2025-11-25 ("Sending Messages to the Server"), and
+// not for HTTP/2, whose connections carry other requests too.
 func (c *Call) Disconnect(retry time.Duration) bool {
 	return c.disconnect != nil && c.disconnect(retry)
 }

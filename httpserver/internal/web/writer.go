@@ -17,6 +17,13 @@ const (
 	small = 4 << 10
 )
 
+// Events that are not urgent wait for others for up to JoinTime, and until there
+// are joinSize bytes.
+const (
+	JoinTime = 300 * time.Microsecond
+	joinSize = 32 << 10
+)
+
 // A Writer writes one answer. Each write has a deadline of its own, so that a
 // client that does not read cannot hold a request for ever, and one that reads
 // can do so for as long as it takes.
@@ -28,13 +35,17 @@ type Writer struct {
 	// must replace it, and need not be removed.
 	managed bool
 	timed   bool // a deadline is set
+	chunked bool // a stream is sent in chunks
+
+	held   *bytes.Buffer // events that wait; nil until there are any
+	joined time.Time     // when events that do not wait for others were last sent
 }
 
 // Reset makes the writer ready for an answer to r, whose body has been read.
 // From here on the time-outs of the http.Server do not count: they are for
 // whole requests, and would end streams.
 func (o *Writer) Reset(w http.ResponseWriter, r *http.Request, timeout time.Duration) {
-	*o = Writer{W: w, timeout: timeout}
+	*o = Writer{W: w, timeout: timeout, chunked: r.ProtoMajor == 1 && r.ProtoMinor > 0}
 	srv, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
 	if srv == nil {
 		return
@@ -60,11 +71,22 @@ func (o *Writer) Finish() {
 	if o.timed && !o.managed {
 		_ = o.controller().SetWriteDeadline(time.Time{})
 	}
-	o.W = nil
-	o.control = nil
+	jsonrpc.PutBuffer(o.held) // which may be nil
+	*o = Writer{}
 }
 
+// write writes what waits, and then b.
 func (o *Writer) write(b []byte) error {
+	if o.Holds() {
+		if err := o.pieces(o.held.Bytes()); err != nil {
+			return err
+		}
+		o.held.Reset()
+	}
+	return o.pieces(b)
+}
+
+func (o *Writer) pieces(b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), piece)
 		o.timed = true
@@ -120,6 +142,61 @@ func (o *Writer) EventAs(e httpwire.Event, frame []byte) error {
 	httpwire.BeginEvent(buf, e)
 	buf.Write(frame)
 	return o.EndEvent(buf)
+}
+
+// EventSoon is EventAs for events that are many and not urgent. One that comes
+// soon after another waits for more, which Holds then reports.
+func (o *Writer) EventSoon(e httpwire.Event, frame []byte) error {
+	now := time.Now()
+	if !o.Holds() && now.Sub(o.joined) >= JoinTime {
+		o.joined = now
+		return o.EventAs(e, frame)
+	}
+	if o.held == nil {
+		o.held = jsonrpc.GetBuffer()
+	}
+	httpwire.BeginEvent(o.held, e)
+	o.held.Write(frame)
+	httpwire.EndEvent(o.held)
+	if o.held.Len() < joinSize {
+		return nil
+	}
+	o.joined = now
+	return o.Release()
+}
+
+// Holds reports whether events wait.
+func (o *Writer) Holds() bool { return o.held != nil && o.held.Len() > 0 }
+
+// Release sends the events that wait.
+func (o *Writer) Release() error {
+	if !o.Holds() {
+		return nil
+	}
+	if err := o.write(nil); err != nil {
+		return err
+	}
+	return o.flush()
+}
+
+// End ends a stream, and its connection, while the handler goes on. It reports
+// false where net/http does not let go of the connection: with HTTP/2, and behind
+// middleware that hides it. Nothing can be written afterwards.
+func (o *Writer) End() bool {
+	if o.Release() != nil {
+		return false
+	}
+	conn, _, err := o.controller().Hijack()
+	if err != nil {
+		return false
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(o.timeout))
+	if o.chunked {
+		_, _ = conn.Write([]byte("0\r\n\r\n")) // the last chunk; who does not get it sees the end as well
+	}
+	_ = conn.Close()
+	*o = Writer{}
+	return true
 }
 
 // EndEvent sends an event that was begun in buf.
