@@ -99,11 +99,13 @@ func helpful() *client.Options {
 }
 
 func TestAsking(t *testing.T) {
+	// The wire is watched: no server of the stateless revision sends a request.
 	mcptest.Proves(t, "MRTR-CLIENT-FULFIL", "MRTR-CLIENT-RESPONSES", "ROOT-LIST-RPC", "SAMP-RESULT-FIELDS",
 		"BASE-SERVER-NO-REQUESTS", "STDIO-NO-SERVER-REQUEST", "HTTP-SSE-NO-SERVER-REQUEST", "HTTP-NO-CLIENT-RESPONSE",
 		"BASE-CLIENT-NO-RESPONSES", "STDIO-NO-CLIENT-RESPONSE", "MRTR-ONLY-CHANNEL", "TOOL-CALL-RETRY-NEW-ID",
 		"MRTR-NEW-ID", "SCH-INPUT-REQUEST-BARE", "SCH-INPUT-REQUIRED-ONE-OF", "SCH-INPUT-RESPONSE-BARE",
-		"MRTR-REQUEST-TYPES", "MRTR-AT-LEAST-ONE")
+		"MRTR-REQUEST-TYPES", "MRTR-AT-LEAST-ONE", "ELICIT-MRTR", "SAMP-MRTR", "ROOT-LIST-MRTR", "ROOT-LIST-CHANGED-REFRESH",
+		"ROOT-SRV-HANDLE-CHANGES")
 	grid := mcptest.Grid{Server: curious, Client: helpful}
 	grid.Run(t, func(t *testing.T, sess *client.Session, _ mcptest.Carrier) {
 		want := map[string]string{"think": "small: I am.", "look": "file:///home"}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
@@ -195,6 +196,8 @@ func replies(in mcp.InputRequest) string {
 // TestAsking runs one handler for clients of all revisions that can be asked.
 func TestAsking(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "ELICIT-FORM-PARAMS-2025-06", "ELICIT-SCHEMA-TYPES-2025-06", "ELICIT-MESSAGE-REQUIRED",
+		"ELICIT-MODE-OMIT", "SAMP-NO-ARRAY-PRE-2025-11")
 	const roots = `roots/list{}`
 	form := `elicitation/create{"message":"Who are you?","requestedSchema":{"type":"object","properties":{` +
 		`"name":{"type":"string","title":"Your name","minLength":2},` +
@@ -234,6 +237,8 @@ func TestAsking(t *testing.T) {
 // TestMissingCapability calls handlers that ask clients that cannot be asked.
 func TestMissingCapability(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "MRTR-CAPABILITY", "ELICIT-CAP-EMPTY-IS-FORM", "ELICIT-MODE-NOT-SUPPORTED-NO-SEND",
+		"SAMP-TOOLS-NO-SEND", "ROOT-SRV-CHECK-CAP")
 	srv := newServer(t, nil)
 	tool(srv, "form", func(ctx context.Context, c *server.Call) (string, error) {
 		_, err := server.Elicit[profile](ctx, c, "k", "m")
@@ -302,6 +307,7 @@ func TestMissingCapability(t *testing.T) {
 // TestWrongAnswers answers questions with what is no answer.
 func TestWrongAnswers(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "ELICIT-SEC-SERVER-VALIDATE", "ELICIT-SEC-VALIDATE-2025-06")
 	srv := newServer(t, nil)
 	tool(srv, "ask", askEverything)
 	tests := []struct{ method, answer, problem string }{
@@ -340,6 +346,7 @@ func TestWrongAnswers(t *testing.T) {
 // reach the handler.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "ELICIT-HANDLE-DECLINE-CANCEL")
 	srv := newServer(t, nil)
 	tool(srv, "ask", askEverything)
 	for _, revision := range []string{"2025-06-18", "2025-11-25", modern} {

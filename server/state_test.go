@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
@@ -91,6 +92,7 @@ func TestOnceRemembersSuccessOnly(t *testing.T) {
 // TestStateIsBound wants a state to be good for its own request only.
 func TestStateIsBound(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "MRTR-STATE-INTEGRITY", "MRTR-STATE-UNTRUSTED")
 	srv := newServer(t, nil)
 	addTicket(srv)
 	a := talk(t, srv).asker(modern, allCapabilities, nil)
@@ -175,6 +177,7 @@ func TestStateExpires(t *testing.T) {
 // TestStateKeys changes the keys of two servers behind one address in turn.
 func TestStateKeys(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "MRTR-STATELESS-RETRY")
 	old, next := bytes.Repeat([]byte{1}, 16), bytes.Repeat([]byte{2}, 40)
 	reach := func(keys ...[]byte) *asker {
 		srv := newServer(t, &server.Options{StateKeys: keys})
@@ -235,6 +238,8 @@ func TestInputRequiredResults(t *testing.T) {
 // TestBadInput sends responses and states that are none.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "MRTR-AT-LEAST-ONE", "MRTR-SERVER-EXTRA-IGNORE", "MRTR-SERVER-REASK",
+		"MRTR-SERVER-VALIDATE", "MRTR-NO-ASSUME-RETRY")
 	srv := newServer(t, nil)
 	tool(srv, "roots", func(ctx context.Context, c *server.Call) (string, error) {
 		roots, err := server.Roots(ctx, c, "roots")

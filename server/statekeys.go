@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
@@ -20,8 +21,8 @@ import (
 //
 //	requestState = base64url(version byte, nonce, ciphertext and tag)
 //
-// The tag covers what the state belongs to as well: the server's name, the
-// principal, the method, and what the request is about.
+// The tag covers what the state belongs to as well: the version, the server's
+// name, the principal, the method, and what the request is about.
 type stateKeys []cipher.AEAD
 
 const (
@@ -67,7 +68,8 @@ func (keys stateKeys) seal(state, belongs []byte) string {
 }
 
 func (keys stateKeys) open(sealed string, belongs []byte) (state []byte, ok bool) {
-	if len(sealed) > maxState {
+	// The decoder skips line breaks: without them a state is written in one way.
+	if len(sealed) > maxState || strings.ContainsAny(sealed, "\r\n") {
 		return nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
@@ -126,7 +128,7 @@ func (c *Call) belongs() []byte {
 	}
 	digest := sha256.Sum256(sorted)
 	parts := [][]byte{[]byte(c.srv.info.Name), []byte(c.Principal), []byte(c.Method), []byte(c.Name), digest[:]}
-	var all []byte
+	all := []byte{stateVersion}
 	for _, part := range parts {
 		all = binary.AppendUvarint(all, uint64(len(part)))
 		all = append(all, part...)
