@@ -141,6 +141,7 @@ func TestSessionLost(t *testing.T) {
 
 func TestListen(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-GET-LISTEN", "HTTP-GET-CLOSE")
 	rt, box := open(t, func(w http.ResponseWriter, r *http.Request) {
 		sse(w, note, ask, result(1), "rubbish")
 	}, nil)
@@ -224,6 +225,7 @@ func TestCancelMidStream(t *testing.T) {
 
 func TestCloseEndsStreams(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-MULTI-STREAMS", "HTTP-GET-CLOSE")
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		sse(w, note)

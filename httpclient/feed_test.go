@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/httpclient"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/transport"
 )
 
@@ -63,8 +64,9 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 const told = `{"jsonrpc":"2.0","method":"notifications/progress","params":{}}`
 
-func TestResume(t *testing.T) { // HTTP-RESUME-GET, HTTP-SSE-RETRY-RESPECT
+func TestResume(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-RESUME-GET", "HTTP-SSE-POLL-RECONNECT")
 	const done = "id: 9\ndata: " + `{"jsonrpc":"2.0","id":1,"result":{"n":1}}` + "\n\n"
 	tests := []struct {
 		name  string
@@ -107,11 +109,14 @@ func TestResume(t *testing.T) { // HTTP-RESUME-GET, HTTP-SSE-RETRY-RESPECT
 
 func TestRetryIsRespected(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-SSE-RETRY-RESPECT")
 	for _, tt := range []struct {
 		part string
 		wait time.Duration
 	}{
 		{"id: 1\nretry: 150\ndata:\n\n", 150 * time.Millisecond},
+		{"id: 1\nretry: 1\ndata:\n\nretry: 150\n\n", 150 * time.Millisecond}, // the last one counts
+		{"retry: 150\ndata:\n\nid: 1\ndata: " + told + "\n\n", 150 * time.Millisecond},
 		{"id: 1\ndata:\n\n", time.Second},
 	} {
 		s := newScript(t, tt.part, "410")
@@ -150,7 +155,7 @@ func TestSessionLostWhileResuming(t *testing.T) {
 	}
 }
 
-func TestStatelessStreamsAreNotResumed(t *testing.T) { // HTTP-NO-RESUME
+func TestStatelessStreamsAreNotResumed(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, "id: 1\nretry: 1\ndata: "+told+"\n\n")
 	rt, _ := open(t, s.ServeHTTP, nil)
@@ -189,6 +194,7 @@ func TestWaitingEnds(t *testing.T) {
 
 func TestStandingStreamIsResumed(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-RESUME-GET")
 	event := func(id int) string { return fmt.Sprintf("id: %d\nretry: 1\ndata: %s\n\n", id, told) }
 	for name, last := range map[string]string{"gone": "410", "unknown": "400", "no way to resume": "405"} {
 		t.Run(name, func(t *testing.T) {

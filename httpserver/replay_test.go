@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrymcp/ferry/httpserver"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/state"
 	"github.com/ferrymcp/ferry/state/memory"
@@ -51,8 +52,10 @@ func addPuppet(srv *server.Server, name string) *puppet {
 
 func lastID(id string) string { return "Last-Event-ID: " + id + "\n" }
 
-func TestResume(t *testing.T) { // HTTP-REPLAY, HTTP-REPLAY-SAME-STREAM, HTTP-EVENT-ID, HTTP-DISCONNECT-NOT-CANCEL
+func TestResume(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-REPLAY", "HTTP-REPLAY-SAME-STREAM", "HTTP-EVENT-ID", "HTTP-EVENT-ID-PER-STREAM",
+		"HTTP-EVENT-ID-ENCODE-STREAM", "HTTP-DISCONNECT-NOT-CANCEL", "HTTP-SSE-SERVER-MESSAGES")
 	for _, revision := range resumable {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
@@ -190,8 +193,9 @@ func TestNoReplay(t *testing.T) {
 	}
 }
 
-func TestDisconnect(t *testing.T) { // HTTP-SSE-POLL-CLOSE, HTTP-SSE-RETRY-SEND, HTTP-GET-POLL
+func TestDisconnect(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-SSE-POLL-CLOSE", "HTTP-SSE-RETRY-SEND", "HTTP-GET-POLL")
 	e := start(t, nil)
 	p := addPuppet(e.srv, "puppet")
 	sess := e.session(r4)
@@ -241,6 +245,7 @@ func TestDisconnect(t *testing.T) { // HTTP-SSE-POLL-CLOSE, HTTP-SSE-RETRY-SEND,
 
 func TestDisconnectIsForPolledStreams(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "HTTP-SSE-NO-EARLY-CLOSE")
 	e := start(t, nil)
 	server.AddTool(e.srv, mcp.Tool{Name: "try"}, func(_ context.Context, c *server.Call, _ struct{}) (string, error) {
 		return fmt.Sprint(c.Disconnect(0)), nil
@@ -353,4 +358,95 @@ func TestResumeAfterLongQuiet(t *testing.T) {
 			t.Errorf("after the event %q: %q", event, got)
 		}
 	})
+}
+
+// TestEventIDsAreUnique lets one session have many streams, some with the same
+// request id, and looks at all their events.
+func TestEventIDsAreUnique(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "HTTP-EVENT-ID-UNIQUE")
+	for _, revision := range resumable {
+		e := start(t, nil)
+		sess := e.session(revision)
+		seen := map[string]bool{}
+		see := func(id string) {
+			if id == "" || seen[id] {
+				t.Errorf("%s: the id %q is empty or came before", revision, id)
+			}
+			seen[id] = true
+		}
+		standing := e.open("GET", sess, "")
+		for i, tool := range []string{"big", "needy", "panic"} {
+			a := e.post(sess, call("1", "progress", "{}"))
+			for line := range strings.Lines(a.body) {
+				if id, ok := strings.CutPrefix(line, "id: "); ok {
+					see(strings.TrimSpace(id))
+				}
+			}
+			e.srv.RemoveTools(tool)
+			standing.want("tools/list_changed")
+			see(standing.id)
+			if want := 4 * (i + 1); len(seen) < want {
+				t.Errorf("%s: %d ids after %d events", revision, len(seen), want)
+			}
+		}
+	}
+}
+
+// TestStreamsArePrimed looks at how the stream of a request begins: with an event
+// without a message, which is something to ask for.
+func TestStreamsArePrimed(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "HTTP-SSE-PRIME")
+	e := start(t, nil)
+	for _, revision := range resumable {
+		sess := e.session(revision)
+		first, rest, _ := strings.Cut(e.post(sess, call("1", "progress", "{}")).body, "\n\n")
+		if primed := strings.HasSuffix(first, "\nretry: 1000\ndata: "); primed != (revision == r4) {
+			t.Errorf("%s: the stream begins with %q", revision, first)
+		}
+		if revision != r4 {
+			continue
+		}
+		_, id, _ := strings.Cut(first, "id: ")
+		id, _, _ = strings.Cut(id, "\n")
+		if a := e.do("GET", sess+lastID(id), ""); a.body != rest {
+			t.Errorf("after the event %q: %q, want %q", id, a.body, rest)
+		}
+	}
+}
+
+// TestStreamsKeepApart has two calls talk while the lists change: what belongs to
+// a call is on its stream, and what belongs to none is on the standing one.
+func TestStreamsKeepApart(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "HTTP-SSE-RELATED-SHOULD", "HTTP-GET-UNRELATED")
+	for _, revision := range resumable {
+		e := start(t, nil)
+		p := []*puppet{addPuppet(e.srv, "puppet1"), addPuppet(e.srv, "puppet2")}
+		sess := e.session(revision)
+		standing := e.open("GET", sess, "")
+		streams := make([]*stream, 2)
+		ready := make(chan *stream)
+		for i := range p {
+			go func() { ready <- e.open("POST", sess, call(fmt.Sprint(i+1), fmt.Sprint("puppet", i+1), "{}")) }()
+			<-p[i].calls
+			p[i].steps <- fmt.Sprint("first of ", i)
+			streams[i] = <-ready
+			streams[i].want(fmt.Sprint("first of ", i))
+		}
+		e.srv.RemoveTools("big")
+		for i, s := range streams {
+			p[i].steps <- fmt.Sprint("second of ", i)
+			s.want(fmt.Sprint("second of ", i))
+		}
+		e.srv.RemoveResources("test://a")
+		for i, s := range streams {
+			p[i].steps <- ""
+			s.want(fmt.Sprintf(`"id":%d,"result"`, i+1))
+			s.want("")
+		}
+		standing.want("tools/list_changed")
+		standing.want("resources/list_changed")
+	}
 }

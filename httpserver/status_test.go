@@ -200,7 +200,8 @@ func TestSessionStatus(t *testing.T) {
 
 func TestStatelessOption(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "HTTP-VERSION-HEADER-DEFAULT", "HTTP-GET-DELETE-405", "HTTP-GET-SSE-OR-405")
+	mcptest.Proves(t, "HTTP-VERSION-HEADER-DEFAULT", "HTTP-VERSION-HEADER-MISSING-LENIENT", "HTTP-GET-DELETE-405",
+		"HTTP-GET-SSE-OR-405")
 	e := start(t, &httpserver.Options{Stateless: true})
 	tests := []struct {
 		name, method, header, body string
