@@ -211,7 +211,7 @@ func TestArgumentsAreAnObject(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "TOOL-CALL-PARAMS")
 	for _, revision := range []string{r1, r5} {
-		for arguments, ok := range map[string]bool{`[1]`: false, `"x"`: false, `1`: false, ` {}`: true, `nil`: true, ``: false, `null`: false} {
+		for arguments, ok := range map[string]bool{`[1]`: false, `"x"`: false, `1`: false, "{ }": true, `nil`: true, ``: false, `null`: false} {
 			bubble(t, revision+"/"+arguments, func(t *testing.T) {
 				sess := connect(t, fake(t, answering(revision, func(p *peer, m jsonrpc.Message) {
 					if !ok {
