@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/server"
@@ -171,11 +172,11 @@ func sample(ctx context.Context, c *server.Call, key, prompt string) (string, er
 	if err != nil {
 		return "", err
 	}
-	said := ""
+	var said strings.Builder
 	for _, block := range result.Content {
-		said += block.Text
+		said.WriteString(block.Text)
 	}
-	return said, nil
+	return said.String(), nil
 }
 
 // told describes what a user did.
