@@ -1,6 +1,6 @@
-// Command drive measures servers. It starts each of the programs in turn,
-// sends it requests as raw bytes over pipes or HTTP connections, checks every
-// reply, and compares the processor time that the process needed for each with
+// Command drive measures servers and clients. It starts each of the programs in
+// turn, sends it requests as raw bytes over pipes or HTTP connections, or answers
+// those of a client in the same way, checks what comes, and compares the processor time that the process needed for each with
 // that of the floor, a program without an SDK. Programs take turns within a
 // round, so that what disturbs the machine disturbs all of them; ratios are
 // taken within rounds, and tables show medians.
@@ -75,13 +75,13 @@ func mainErr() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	paths, err := build(dir, o.programs)
-	if err != nil {
-		return err
-	}
 	var results []result
+	paths := map[string]string{}
 	for _, w := range workloads() {
 		if o.run.MatchString(w.name) {
+			if err := build(dir, w, o.programs, paths); err != nil {
+				return err
+			}
 			results = append(results, o.rounded(w, paths)...)
 		}
 	}
@@ -99,7 +99,7 @@ func (o *options) rounded(w *workload, paths map[string]string) []result {
 				continue
 			}
 			fmt.Fprintf(os.Stderr, "\r%-28s %d/%d %-8s", w.name, round+1, o.rounds, name)
-			s, err := o.measure(name, paths[name], w)
+			s, err := o.measure(name, paths[w.program(name)], w)
 			if err != nil {
 				failed[name] = err
 				continue

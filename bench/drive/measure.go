@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,13 +35,23 @@ const patience = 5 * time.Second
 
 // measure starts the program, drives it and ends it.
 func (s *settings) measure(program, path string, w *workload) (sample, error) {
-	p, err := start(path, w, s.allocs || s.profileDir != "")
+	var l net.Listener
+	var address string
+	if w.client && w.http {
+		var err error
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return sample{}, err
+		}
+		defer l.Close()
+		address = l.Addr().String()
+	}
+	p, err := start(path, w, address, s.allocs || s.profileDir != "")
 	if err != nil {
 		return sample{}, err
 	}
 	m := &meter{settings: s, p: p, name: strings.ReplaceAll(program+"-"+w.name, " ", "-")}
 	r := &run{w: w, p: p, warmUp: s.warmUp, duration: s.duration, begin: m.begin, end: m.end}
-	// A server that has stopped answering must not stop everything.
+	// A program that has stopped answering must not stop everything.
 	var hung atomic.Bool
 	watchdog := time.AfterFunc(s.warmUp+s.duration+patience, func() {
 		hung.Store(true)
@@ -48,7 +59,10 @@ func (s *settings) measure(program, path string, w *workload) (sample, error) {
 	})
 	defer watchdog.Stop()
 	drive := r.stdio
-	if w.http {
+	switch {
+	case w.client:
+		drive = func() (tally, error) { return r.client(l) }
+	case w.http:
 		drive = r.http
 	}
 	t, err := drive()

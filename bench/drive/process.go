@@ -17,24 +17,27 @@ import (
 	"time"
 )
 
-// build compiles the programs and returns their paths by name.
-func build(dir string, names []string) (map[string]string, error) {
-	paths := map[string]string{}
-	for _, name := range names {
-		out := filepath.Join(dir, name)
+// build compiles the programs for a workload and adds their paths by name.
+func build(dir string, w *workload, programs []string, paths map[string]string) error {
+	for _, program := range programs {
+		name := w.program(program)
+		if paths[name] != "" {
+			continue
+		}
+		out := filepath.Join(dir, strings.ReplaceAll(name, "/", "-"))
 		if runtime.GOOS == "windows" {
 			out += ".exe"
 		}
 		cmd := exec.Command("go", "build", "-o", out, "github.com/ferrymcp/ferry/bench/"+name)
 		if text, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w\n%s", name, err, text)
+			return fmt.Errorf("build %s: %w\n%s", name, err, text)
 		}
 		paths[name] = out
 	}
-	return paths, nil
+	return nil
 }
 
-// A process is a running server.
+// A process is a running server or client.
 type process struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
@@ -45,21 +48,13 @@ type process struct {
 	errors sync.WaitGroup // reads what the process says on standard error
 }
 
-// start runs the program and waits until it listens.
-func start(path string, w *workload, profiled bool) (*process, error) {
-	var args []string
+// start runs the program and waits until it listens. A client over HTTP is told
+// the address of its server.
+func start(path string, w *workload, address string, profiled bool) (*process, error) {
+	args := w.args(address)
 	waitFor := 0
-	if w.http {
-		args = append(args, "-http", "127.0.0.1:0")
+	if w.http && !w.client {
 		waitFor++
-	} else {
-		args = append(args, "-stdio")
-	}
-	if w.stateless {
-		args = append(args, "-stateless")
-	}
-	if w.job.tools > 0 {
-		args = append(args, "-tools", strconv.Itoa(w.job.tools-ownTools))
 	}
 	if profiled {
 		args = append(args, "-pprof", "127.0.0.1:0")
@@ -110,11 +105,11 @@ func (p *process) addresses(lines *bufio.Scanner, n int) error {
 		case "profiling":
 			p.pprof = addr
 		default:
-			return fmt.Errorf("unexpected line from the server: %s", lines.Text())
+			return fmt.Errorf("unexpected line from the program: %s", lines.Text())
 		}
 	}
 	if n > 0 {
-		return errors.New("the server ended before it listened")
+		return errors.New("the program ended before it listened")
 	}
 	return nil
 }

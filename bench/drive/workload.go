@@ -1,5 +1,7 @@
 package main
 
+import "strconv"
+
 // A workload is one line of the tables.
 type workload struct {
 	name      string
@@ -8,6 +10,7 @@ type workload struct {
 	http      bool
 	session   bool // over HTTP
 	stateless bool // over HTTP
+	client    bool // it is clients that are measured
 }
 
 const (
@@ -38,11 +41,53 @@ func workloads() []*workload {
 		{name: "http session c8 64 KiB", job: large, depth: 8, http: true, session: true},
 		{name: "http list 1000", job: list, depth: 1, http: true, session: true},
 		{name: "http progress", job: progress, depth: 1, http: true, session: true},
+		{name: "client stdio d1", job: echo, depth: 1, client: true},
+		{name: "client stdio d64", job: echo, depth: 64, client: true},
+		{name: "client stdio d64 modern", job: modern, depth: 64, client: true},
+		{name: "client http d1", job: echo, depth: 1, http: true, client: true},
+		{name: "client http d64", job: echo, depth: 64, http: true, client: true},
+		{name: "client http d64 modern", job: modern, depth: 64, http: true, client: true},
 	}
 	for _, w := range all {
 		w.job.prepare()
 	}
 	return all
+}
+
+// args are the flags for the measured program. Clients get the address of the
+// server, "" for standard input and output.
+func (w *workload) args(address string) []string {
+	var args []string
+	switch {
+	case !w.http:
+		args = append(args, "-stdio")
+	case w.client:
+		args = append(args, "-http", "http://"+address+"/mcp")
+	default:
+		args = append(args, "-http", "127.0.0.1:0")
+	}
+	if w.client {
+		args = append(args, "-depth", strconv.Itoa(w.depth))
+	}
+	if w.stateless {
+		args = append(args, "-stateless")
+	}
+	if w.job.tools > 0 {
+		args = append(args, "-tools", strconv.Itoa(w.job.tools-ownTools))
+	}
+	return args
+}
+
+// program is the part of the benchmarks to run for an SDK: its server or its
+// client.
+func (w *workload) program(name string) string {
+	switch {
+	case !w.client:
+		return name
+	case name == "server":
+		return "client"
+	}
+	return name + "/client"
 }
 
 // per is how many things a reply stands for: its notifications, or itself.
