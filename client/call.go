@@ -47,6 +47,17 @@ var repeatable = map[string]bool{
 	mcp.MethodLoggingSetLevel:        true,
 }
 
+// hasCursor reports whether a call asks for a later page of a list. Cursors are
+// of one session: https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
+func hasCursor(params any) bool {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return false
+	}
+	cursor, there := json.Member(raw, "cursor")
+	return there && string(cursor) != "null"
+}
+
 // call is Call without answering questions. It also returns the dialect of the
 // answer.
 func (s *Session) call(ctx context.Context, method string, params any, opts *CallOptions) (stdjson.RawMessage, dialect, error) {
@@ -61,7 +72,7 @@ func (s *Session) call(ctx context.Context, method string, params any, opts *Cal
 	if err := s.renew(ctx, l); err != nil {
 		return nil, nil, fmt.Errorf("%s: renew session: %w", method, err)
 	}
-	if !repeatable[method] {
+	if !repeatable[method] || hasCursor(params) {
 		return nil, nil, &SessionRenewedError{Method: method, Err: err}
 	}
 	if l, err = s.current(method); err != nil {

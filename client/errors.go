@@ -180,7 +180,9 @@ func (e *InputError) Error() string {
 func (e *InputError) Unwrap() error { return e.Err }
 
 // A SessionRenewedError tells that the server had forgotten the session. There
-// is a new one, but the call was not repeated because it may change something.
+// is a new one, but the call was not repeated because it may change something, or
+// asked for the page of a list at a cursor: cursors are of one session, so that the
+// list has to be read from its beginning.
 type SessionRenewedError struct {
 	Method string
 	Err    error // how the loss was noticed

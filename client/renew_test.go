@@ -41,7 +41,7 @@ func (f *forgetful) answer(m *transport.Outgoing) (transport.Response, error) {
 
 func TestRenewal(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "HTTP-SESSION-REINIT")
+	mcptest.Proves(t, "HTTP-SESSION-REINIT", "PAGE-CURSOR-NO-PERSIST")
 	opts := &client.Options{Revision: r4}
 	bubble(t, "repeats what changes nothing", func(t *testing.T) {
 		f := &forgetful{}
@@ -81,6 +81,41 @@ func TestRenewal(t *testing.T) {
 		}
 		if _, err := sess.CallTool(t.Context(), &noPause, nil); err != nil {
 			t.Errorf("after the renewal: %v", err)
+		}
+	})
+	bubble(t, "never a later page of a list", func(t *testing.T) {
+		f := &forgetful{}
+		via := &fakeHTTP{}
+		via.answer = func(m *transport.Outgoing) (transport.Response, error) {
+			resp, err := f.answer(m)
+			if err != nil || m.Method != mcp.MethodToolsList {
+				return resp, err
+			}
+			if p, _ := m.Params.(*mcp.PageParams); p == nil {
+				return ok(`{"tools":[],"nextCursor":"a"}`), nil
+			}
+			f.lost.Store(true)
+			return ok(`{"tools":[],"nextCursor":"b"}`), nil
+		}
+		sess := connect(t, via, opts)
+		var last error
+		for _, last = range sess.Tools(t.Context()) { // the third page is another session's
+		}
+		var renewed *client.SessionRenewedError
+		if !errors.As(last, &renewed) {
+			t.Errorf("the list ended with %v, want a SessionRenewedError", last)
+		}
+		f.lost.Store(true)
+		if _, err := sess.Call(t.Context(), mcp.MethodToolsList, json.RawMessage(`{"cursor":"b"}`), nil); !errors.As(err, &renewed) {
+			t.Errorf("got %v, want a SessionRenewedError", err)
+		}
+		want := []string{
+			mcp.MethodInitialize, mcp.NotificationInitialized, mcp.MethodToolsList, mcp.MethodToolsList, mcp.MethodToolsList,
+			mcp.MethodInitialize, mcp.NotificationInitialized, mcp.MethodToolsList,
+			mcp.MethodInitialize, mcp.NotificationInitialized,
+		}
+		if diff := cmp.Diff(want, via.methods()); diff != "" {
+			t.Errorf("sent (-want +got):\n%s", diff)
 		}
 	})
 	bubble(t, "once for all calls", func(t *testing.T) {
