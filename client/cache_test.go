@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -226,6 +227,30 @@ func TestPagesAreKeptByThemselves(t *testing.T) {
 			t.Errorf("pages were kept after a cursor was refused: %v", lib.asked)
 		}
 	})
+}
+
+// Who needs a list without doubles and gaps clears what is kept, and gets all of
+// it anew from the first page on.
+func TestListsAreReadAnewAsAWhole(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "CACHE-PAGE-SNAPSHOT")
+	lib := newLibrary(minute)
+	sess := connect(t, lib, nil)
+	read := func(pages int) {
+		for _, err := range sess.Tools(t.Context()) {
+			if pages--; err != nil || pages == 0 {
+				return
+			}
+		}
+	}
+	read(3)
+	read(3)
+	sess.ClearCache()
+	read(4)
+	want := map[string]int{"tools/list": 2, "tools/list+": 2, "tools/list++": 2, "tools/list+++": 1, "server/discover": 1}
+	if !maps.Equal(lib.asked, want) {
+		t.Errorf("asked %v, want %v", lib.asked, want)
+	}
 }
 
 func TestNotificationsEndFreshness(t *testing.T) {

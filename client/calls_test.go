@@ -193,6 +193,26 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestPartialCompletions has servers that leave out what they like.
+func TestPartialCompletions(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "COMPL-CLIENT-PARTIAL")
+	for result, want := range map[string]int{
+		`{}`: 0, `{"completion":null}`: 0, `{"completion":{}}`: 0, `{"completion":{"values":null}}`: 0, `{"completion":{"values":[]}}`: 0,
+		`{"completion":{"values":["a"]}}`: 1, `{"completion":{"values":["a"],"total":7}}`: 1, `{"completion":{"values":["a"],"hasMore":true}}`: 1,
+	} {
+		for _, revision := range []string{r1, r4, r5} {
+			bubble(t, revision+" "+result, func(t *testing.T) {
+				sess := connect(t, fake(t, answering(revision, func(p *peer, m jsonrpc.Message) { p.result(m, result) })), nil)
+				got, err := sess.Complete(t.Context(), &mcp.CompleteParams{Ref: mcp.PromptRef("p"), Argument: mcp.CompleteArgument{Name: "a"}})
+				if err != nil || len(got.Completion.Values) != want {
+					t.Errorf("got %+v, %v, want %d values", got, err, want)
+				}
+			})
+		}
+	}
+}
+
 func TestUnencodableParams(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{r4, r5} {

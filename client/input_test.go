@@ -183,7 +183,8 @@ func askModern(t *testing.T, opts *client.Options, first string) string {
 // TestUndeclared asks for what the client has not declared.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "ELICIT-MODE-UNDECLARED-32602", "ROOT-UNSUPPORTED-32601")
+	mcptest.Proves(t, "ELICIT-MODE-UNDECLARED-32602", "ROOT-UNSUPPORTED-32601", "ARCH-SAMPLING-NEEDS-CAPABILITY",
+		"ARCH-RESPECT-CAPABILITIES")
 	url := `{"mode":"url","message":"m","url":"https://a.example/","elicitationId":"e"}`
 	formOnly := func() *client.Options { o := able(); o.Capabilities = mcp.ClientCapabilities{}; return o }
 	urlOnly := func() *client.Options { o := able(); o.Capabilities.Elicitation.Form = nil; return o }

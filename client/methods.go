@@ -148,9 +148,10 @@ func (s *Session) ReadResource(ctx context.Context, params *mcp.ReadResourcePara
 	return ask[mcp.ReadResourceResult](ctx, s, mcp.MethodResourcesRead, optional(params), opts, "contents")
 }
 
-// Complete asks for values that an argument could have.
+// Complete asks for values that an argument could have. What the server leaves
+// out of its answer, all of it even, counts as nothing to suggest.
 func (s *Session) Complete(ctx context.Context, params *mcp.CompleteParams) (*mcp.CompleteResult, error) {
-	return ask[mcp.CompleteResult](ctx, s, mcp.MethodCompletionComplete, optional(params), nil, "completion")
+	return ask[mcp.CompleteResult](ctx, s, mcp.MethodCompletionComplete, optional(params), nil)
 }
 
 // Ping asks the server for a sign of life. In the revisions without a ping the

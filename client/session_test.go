@@ -92,7 +92,8 @@ func TestTimeouts(t *testing.T) {
 
 func TestCallerCancels(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "CANCEL-LATE-RESPONSE", "CANCEL-FORMAT", "CANCEL-CLIENT-OWN", "CANCEL-RACE")
+	mcptest.Proves(t, "CANCEL-LATE-RESPONSE", "CANCEL-FORMAT", "CANCEL-CLIENT-OWN", "CANCEL-RACE",
+		"CANCEL-RECEIVER-IGNORE")
 	for _, progress := range []func(mcp.ProgressParams){nil, func(mcp.ProgressParams) {}} {
 		bubble(t, fmt.Sprint(progress != nil), func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())

@@ -55,7 +55,7 @@ func wantNext(t *testing.T, sub *client.Subscription, want ...client.Change) {
 
 func TestSubscriptionOfAStatelessServer(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "SUB-ABRUPT-END", "SUB-STATE-PER-REQUEST", "RES-UPDATED-SUBRESOURCE")
+	mcptest.Proves(t, "SUB-ABRUPT-END", "SUB-STATE-PER-REQUEST", "RES-UPDATED-SUBRESOURCE", "ARCH-UPDATES-NEED-LISTEN")
 	bubble(t, "several on one connection", func(t *testing.T) {
 		sess := connect(t, fake(t, func(p *peer) {
 			p.open(r5)
@@ -150,6 +150,7 @@ func TestSubscriptionOfAStatelessServer(t *testing.T) {
 
 func TestSubscriptionOfASession(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "ARCH-RESPECT-CAPABILITIES")
 	bubble(t, "counts who follows a resource", func(t *testing.T) {
 		var told []string
 		sess := connect(t, fake(t, answering(r4, func(p *peer, m jsonrpc.Message) {

@@ -237,6 +237,7 @@ func TestAsking(t *testing.T) {
 // TestMissingCapability calls handlers that ask clients that cannot be asked.
 func TestMissingCapability(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "ARCH-RESPECT-CAPABILITIES")
 	mcptest.Proves(t, "MRTR-CAPABILITY", "ELICIT-CAP-EMPTY-IS-FORM", "ELICIT-MODE-NOT-SUPPORTED-NO-SEND",
 		"SAMP-TOOLS-NO-SEND", "ROOT-SRV-CHECK-CAP")
 	srv := newServer(t, nil)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
@@ -89,6 +90,30 @@ func TestCacheHintsOfHandlers(t *testing.T) {
 	if err := json.Unmarshal(raw, &interim); err != nil || interim["ttlMs"] != nil || interim["cacheScope"] != nil {
 		t.Errorf("a result that asks for input says how long it is fresh: %s", raw)
 	}
+}
+
+// Middleware can say how long each page is fresh, for itself.
+func TestPagesHaveTheirOwnTTL(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "CACHE-PAGE-TTL-DIFFERS")
+	srv := newServer(t, &server.Options{PageSize: 2})
+	srv.Use(func(next server.Handler) server.Handler {
+		return func(ctx context.Context, c *server.Call) (any, error) {
+			r, err := next(ctx, c)
+			list, ok := r.(*mcp.ListToolsResult)
+			if !ok || list.NextCursor == nil {
+				return r, err
+			}
+			page := *list
+			page.TTLMs = mcp.Ptr[int64](70)
+			return &page, err
+		}
+	})
+	d := talk(t, srv)
+	first := d.askModern("tools/list", "").Result
+	wantHints(t, first, 70, mcp.CachePrivate)
+	page := result[mcp.ListToolsResult](t, jsonrpc.Message{Result: first})
+	wantHints(t, d.askModern("tools/list", `"cursor":"`+*page.NextCursor+`"`).Result, 0, mcp.CachePrivate)
 }
 
 func TestPagesHaveOneScope(t *testing.T) {

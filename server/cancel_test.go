@@ -37,7 +37,7 @@ func waiting(srv *server.Server) (started chan struct{}, causes chan error) {
 
 func TestCancellation(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "CANCEL-RECEIVER-STOP", "CANCEL-RACE", "CANCEL-INVALID-IGNORE", "CANCEL-FORMAT", "STDIO-CANCEL-SILENT",
+	mcptest.Proves(t, "CANCEL-RECEIVER-STOP", "CANCEL-RACE", "CANCEL-INVALID-IGNORE", "CANCEL-RECEIVER-IGNORE", "CANCEL-FORMAT", "STDIO-CANCEL-SILENT",
 		"STDIO-CANCEL-STOP")
 	for _, era := range []string{"", modernMeta} {
 		srv := newServer(t, nil)
@@ -254,6 +254,42 @@ func TestHandlerThatIgnoresItsContext(t *testing.T) {
 			close(release)
 			synctest.Wait()
 		})
+	}
+}
+
+// TestOnlySubscriptionsAreTornDown closes a server that has requests of all kinds
+// to answer: it cancels none of the client's requests but the subscription.
+func TestOnlySubscriptionsAreTornDown(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "CANCEL-SERVER-ONLY-SUBSCRIPTION", "CANCEL-SERVER-SUBSCRIPTION")
+	srv := newServer(t, nil)
+	started, causes := waiting(srv)
+	d := talk(t, srv)
+	d.send(`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
+	d.read()
+	for _, id := range []string{`1`, `"2"`, `3`} {
+		d.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"wait",` + modernMeta + `}}`)
+		<-started
+	}
+	d.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,` + modernMeta + `}}`)
+	<-causes
+	_ = srv.Close()
+	var cancelled []string
+	for {
+		frame, err := d.conn.Read()
+		if err != nil {
+			break
+		}
+		m, err := jsonrpc.Decode(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Method == mcp.NotificationCancelled {
+			cancelled = append(cancelled, string(m.Params))
+		}
+	}
+	if len(cancelled) != 1 || !strings.Contains(cancelled[0], `"requestId":"l"`) {
+		t.Errorf("the server cancelled %s, want the subscription only", cancelled)
 	}
 }
 

@@ -121,12 +121,13 @@ func TestSubscriberWhoseSinkFails(t *testing.T) {
 func TestListen(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "SUB-ACK-FIRST", "SUB-ID-TAG", "SUB-GRACEFUL-RESULT", "CANCEL-SERVER-SUBSCRIPTION",
-		"TOOL-LIST-CHANGED-NOTIFY-LISTEN", "RES-UPDATED-ONLY-OPTED-IN", "RES-UPDATED-SUBSCRIPTION-ID")
+		"TOOL-LIST-CHANGED-NOTIFY-LISTEN", "ARCH-UPDATES-NEED-LISTEN", "RES-UPDATED-ONLY-OPTED-IN", "RES-UPDATED-SUBSCRIPTION-ID")
 	srv := newServer(t, nil)
 	srv.AddResource(mcp.Resource{URI: "a:b", Name: "n"}, contents(""))
 	d := talk(t, srv)
 	code(t, d.askModern("subscriptions/listen", `"notifications":7`), jsonrpc.CodeInvalidParams)
 	for i := range 100 { // a change right after the acknowledgement is told
+		srv.ResourceUpdated("a:b") // nobody listens
 		id := fmt.Sprintf(`"s%d"`, i)
 		tag := `"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}`
 		d.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,

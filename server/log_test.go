@@ -18,7 +18,8 @@ import (
 
 func TestLogging(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "LOG-MESSAGE-SHAPE", "LOG-SETLEVEL-FILTER", "LOG-NO-OPTIN-NO-EMIT", "LOG-PER-REQUEST-EMIT", "LOG-INVALID-LEVEL-SETLEVEL-32602")
+	mcptest.Proves(t, "LOG-MESSAGE-SHAPE", "LOG-SETLEVEL-FILTER", "LOG-NO-OPTIN-NO-EMIT", "LOG-PER-REQUEST-EMIT", "LOG-INVALID-LEVEL-SETLEVEL-32602",
+		"LOG-DEFAULT-SERVER-CHOICE")
 	srv := newServer(t, nil)
 	server.AddTool(srv, mcp.Tool{Name: "log"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
 		if err := c.Log(ctx, mcp.LevelError, "l", func() {}); err == nil && c.ClientInfo().Name == "c" {
@@ -153,6 +154,30 @@ func TestLogRate(t *testing.T) {
 			t.Errorf("got %d messages, want 5", len(got))
 		}
 	})
+}
+
+// TestLoggingCannotBeSetUp has middleware that fails when the level is set.
+func TestLoggingCannotBeSetUp(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "LOG-CONFIG-ERROR-32603")
+	srv := newServer(t, nil)
+	srv.Use(func(next server.Handler) server.Handler {
+		return func(ctx context.Context, c *server.Call) (any, error) {
+			if c.Method == mcp.MethodLoggingSetLevel {
+				return nil, errors.New("the disk of the logs is full")
+			}
+			return next(ctx, c)
+		}
+	})
+	for _, revision := range revisions {
+		d := talk(t, srv)
+		d.open(revision)
+		m := d.ask("logging/setLevel", `"level":"info"`)
+		code(t, m, jsonrpc.CodeInternal)
+		if m.Error != nil && strings.Contains(m.Error.Message, "disk") {
+			t.Errorf("%s: the client is told %q", revision, m.Error.Message)
+		}
+	}
 }
 
 func TestLogLevelOfStatelessRequests(t *testing.T) {
