@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type Call struct {
 	mu       sync.Mutex // guards the below, and the order: nothing is sent after the result
 	sink     Sink
 	finished bool
+	lost     error  // the last one of sink: the caller has gone
 	steps    *steps // of progress; nil before the first
 	round    *round // nil unless the handler asks the client
 }
@@ -106,7 +108,19 @@ func (c *Call) send(buf *bytes.Buffer) error {
 	if c.finished || c.sink == nil {
 		return nil
 	}
-	return c.sink(buf.Bytes())
+	err := c.sink(buf.Bytes())
+	if err != nil {
+		c.lost = err
+	}
+	return err
+}
+
+// gone reports whether an error says that the caller has gone, which is nothing
+// for an operator to act on.
+func (c *Call) gone(err error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost != nil && errors.Is(err, c.lost)
 }
 
 // finish shuts the way to the caller: the result comes next.

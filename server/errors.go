@@ -109,6 +109,10 @@ func (s *Server) toWire(ctx context.Context, c *Call, err error) *jsonrpc.Error 
 	if errors.Is(err, context.DeadlineExceeded) {
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the request took too long")
 	}
-	s.log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("method", c.Method), slog.Any("error", err))
+	level := slog.LevelError
+	if c.gone(err) {
+		level = slog.LevelDebug
+	}
+	s.log.LogAttrs(ctx, level, "request failed", slog.String("method", c.Method), slog.Any("error", err))
 	return errInternal
 }
