@@ -128,6 +128,18 @@ func (c *console) clean(text string) string {
 	}, text)
 }
 
+// inline is clean for what stands in a line with other things: a server must not
+// begin a line there, which could be taken for one of ours.
+func (c *console) inline(text string) string {
+	return c.clean(strings.Map(func(r rune) rune {
+		switch r {
+		case '\n', '\r', '\t', '\v', '\f', '\u0085', '\u2028', '\u2029':
+			return ' '
+		}
+		return r
+	}, text))
+}
+
 // firstLine returns the first line of a text that is not empty.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {

@@ -154,6 +154,9 @@ func hints(err error) []string {
 	if e, ok := errors.AsType[*httpclient.StatusError](err); ok && e.IsAuth() {
 		lines = append(lines, `The server asks for authorization: give it with --header "Authorization: Bearer ...", or under "headers" in the configuration.`)
 	}
+	if is[*httpclient.RedirectError](err) {
+		lines = append(lines, "Name the address it leads to instead, if you trust it.")
+	}
 	if e, ok := errors.AsType[*jsonrpc.Error](err); is[*client.InputRequiredError](err) || ok && e.Code == mcp.CodeMissingClientCapability {
 		lines = append(lines, "The server wants to ask a person first: run this on a terminal, or see --answer and --root.")
 	}
@@ -186,5 +189,5 @@ func (p *program) reportJSON(err error, code int, kind string) {
 		r.Error.Data = nil
 		doc, _ = json.Marshal(r) //nolint:errchkjson // nothing in it can fail to encode
 	}
-	p.err.write(append(doc, '\n'))
+	p.err.text(string(append(doc, '\n')))
 }

@@ -57,7 +57,7 @@ func (s *session) info() error {
 	}
 	for _, row := range rows {
 		if row[1] != "" {
-			p.out.write([]byte(p.out.paint(dim, pad(row[0], 10)) + p.out.clean(row[1]) + "\n"))
+			p.out.write([]byte(p.out.paint(dim, pad(row[0], 10)) + p.out.inline(row[1]) + "\n"))
 		}
 	}
 	if r.Instructions != "" {

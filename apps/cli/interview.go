@@ -61,7 +61,7 @@ func (i *interview) elicit(ctx context.Context, params *mcp.ElicitParams) (*mcp.
 
 // read asks for one line.
 func (i *interview) read(ctx context.Context, prompt string) (string, error) {
-	i.p.err.write([]byte(i.p.err.paint(bold, i.p.err.clean(prompt)) + " "))
+	i.p.err.write([]byte(i.p.err.paint(bold, i.p.err.inline(prompt)) + " "))
 	text, err := i.lines.next(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -133,7 +133,7 @@ func (i *interview) form(ctx context.Context, form *mcp.FormSchema) (json.RawMes
 			}
 		}
 		for _, name := range values.names {
-			i.p.err.line(plain, "  "+name+": "+string(values.values[name]))
+			i.p.err.line(plain, "  "+i.p.err.inline(name)+": "+string(values.values[name]))
 		}
 		again, err := i.confirm(ctx, len(form.Fields) > 0)
 		if err != nil {
@@ -180,7 +180,7 @@ func (i *interview) field(ctx context.Context, field *mcp.FormField, required bo
 		if o.Title != o.Const {
 			text += " (" + o.Title + ")"
 		}
-		i.p.err.line(plain, text)
+		i.p.err.line(plain, i.p.err.inline(text))
 	}
 	for {
 		text, err := i.read(ctx, promptFor(field, required))

@@ -175,7 +175,7 @@ func (l *listing) showLong(r row) {
 	if r.flags != "" {
 		head = r.flags + "  " + r.name
 	}
-	l.out.write([]byte(l.indent + l.out.paint(bold, l.out.clean(head)) + "\n"))
+	l.out.write([]byte(l.indent + l.out.paint(bold, l.out.inline(head)) + "\n"))
 	for line := range strings.Lines(strings.TrimSpace(r.about)) {
 		for _, part := range wrap(strings.TrimRight(line, " \r\n"), l.room(len(l.indent)+4)) {
 			l.out.line(plain, l.indent+"    "+part)
@@ -209,7 +209,7 @@ func (l *listing) entry(columns []string, widths []int, text string, s style) {
 		if i > 0 {
 			head.WriteString("  ")
 		}
-		head.WriteString(pad(c, widths[i]))
+		head.WriteString(pad(l.out.inline(c), widths[i]))
 	}
 	// The width of the head as it is meant, were a long name not to stick out.
 	taken := len(l.indent) + 2
@@ -225,7 +225,7 @@ func (l *listing) entry(columns []string, widths []int, text string, s style) {
 	if l.out.terminal && utf8.RuneCountInString(head.String())+2 > taken {
 		l.out.line(s, head.String())
 	} else {
-		l.out.write([]byte(l.out.paint(s, l.out.clean(head.String())) + "  " + l.out.clean(lines[0]) + "\n"))
+		l.out.write([]byte(l.out.paint(s, head.String()) + "  " + l.out.clean(lines[0]) + "\n"))
 		lines = lines[1:]
 	}
 	for _, line := range lines {

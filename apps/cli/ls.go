@@ -153,7 +153,7 @@ func (s *session) list(ctx context.Context, k kind) ([]json.RawMessage, error) {
 			return nil, &client.ProtocolError{Method: k.method, Problem: fmt.Sprintf("%s: %v", k.member, err)}
 		}
 		all = append(all, elements...)
-		if cursor == nil {
+		if cursor == nil || *cursor == "" && !s.Stateless() { // servers with sessions that write an empty one mean the end
 			return all, nil
 		}
 		if seen[*cursor] {

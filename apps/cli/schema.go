@@ -127,13 +127,18 @@ func (s *schema) follow(root *schema) *schema {
 }
 
 // types returns the types a value may have, none if the schema does not say.
-func (s *schema) types(root *schema) []string { return s.typesWithin(root, maxRefs) }
+func (s *schema) types(root *schema) []string { return s.typesBut(root, map[*schema]bool{}) }
 
-func (s *schema) typesWithin(root *schema, depth int) []string {
-	if s == nil || depth == 0 {
+// typesBut is types without looking at a schema twice: references may go in
+// circles, and there may be more ways through them than there is time.
+func (s *schema) typesBut(root *schema, seen map[*schema]bool) []string {
+	if s == nil {
 		return nil
 	}
-	s = s.follow(root)
+	if s = s.follow(root); seen[s] {
+		return nil
+	}
+	seen[s] = true
 	if len(s.Type) > 0 {
 		return s.Type
 	}
@@ -147,12 +152,12 @@ func (s *schema) typesWithin(root *schema, depth int) []string {
 	}
 	for _, list := range [][]*schema{s.AnyOf, s.OneOf} {
 		for _, each := range list {
-			add(each.typesWithin(root, depth-1)...)
+			add(each.typesBut(root, seen)...)
 		}
 	}
 	for _, each := range s.AllOf {
 		if len(found) == 0 {
-			add(each.typesWithin(root, depth-1)...)
+			add(each.typesBut(root, seen)...)
 		}
 	}
 	for _, v := range s.Enum {
