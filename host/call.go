@@ -41,15 +41,26 @@ func (h *Host) GetPrompt(ctx context.Context, name string, params json.RawMessag
 // server. Any other is asked for at the servers with a template that
 // may stand for it, then at those that have shown a resource or template of
 // the same scheme, in their order, until one has it. Other servers do not
-// learn of the URI. A resource that none has is a *mcp.ResourceNotFoundError.
+// learn of the URI. A resource that none has is a *mcp.ResourceNotFoundError. A
+// result that asks for input has a state, with which the answers go to the
+// server that has asked and to no other.
 func (h *Host) ReadResource(ctx context.Context, uri string, params json.RawMessage, opts *client.CallOptions) (json.RawMessage, error) {
+	if name, rest := whoAsked(params); name != "" {
+		h.mu.Lock()
+		u := h.findLocked(name)
+		h.mu.Unlock()
+		if u == nil {
+			return nil, &mcp.ResourceNotFoundError{URI: uri}
+		}
+		return u.read(ctx, uri, rest, opts)
+	}
 	c := h.Catalog()
 	if u := c.resources[uri]; u != nil {
-		return u.call(ctx, mcp.MethodResourcesRead, params, "uri", quote(uri), opts)
+		return u.read(ctx, uri, params, opts)
 	}
 	var first error
 	for _, u := range c.mayHave(uri) {
-		result, err := u.call(ctx, mcp.MethodResourcesRead, params, "uri", quote(uri), opts)
+		result, err := u.read(ctx, uri, params, opts)
 		if err == nil || ctx.Err() != nil {
 			return result, err
 		}
@@ -61,6 +72,14 @@ func (h *Host) ReadResource(ctx context.Context, uri string, params json.RawMess
 		first = &mcp.ResourceNotFoundError{URI: uri}
 	}
 	return nil, first
+}
+
+func (u *upstream) read(ctx context.Context, uri string, params json.RawMessage, opts *client.CallOptions) (json.RawMessage, error) {
+	result, err := u.call(ctx, mcp.MethodResourcesRead, params, "uri", quote(uri), opts)
+	if err != nil {
+		return nil, err
+	}
+	return askedBy(u.conf.Name, result), nil
 }
 
 // notFound reports whether a server says that it does not have a resource.
@@ -127,7 +146,7 @@ func (c *Catalog) completer(ref mcp.Reference) (route, error) {
 		}
 		return route{}, &NotFoundError{What: "prompt", Name: ref.Name}
 	}
-	if u := c.templateOwner(ref.URI); u != nil {
+	if u := c.owners[ref.URI]; u != nil {
 		return route{up: u}, nil
 	}
 	if u := c.resources[ref.URI]; u != nil {

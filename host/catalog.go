@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ferrymcp/ferry/mcp"
 )
@@ -20,6 +21,7 @@ type Catalog struct {
 	prompts   map[string]route
 	resources map[string]*upstream // by URI
 	templates []template
+	owners    map[string]*upstream   // the first with a template, by its text
 	schemes   map[string][]*upstream // who has shown URIs of a scheme
 }
 
@@ -58,7 +60,6 @@ type route struct {
 // A template is where reads of resources that no list has may lead.
 type template struct {
 	up      *upstream
-	text    string
 	matches *pattern
 }
 
@@ -74,6 +75,7 @@ func buildCatalog(upstreams []*upstream, opts *Options) *Catalog {
 		tools:     map[string]route{},
 		prompts:   map[string]route{},
 		resources: map[string]*upstream{},
+		owners:    map[string]*upstream{},
 		schemes:   map[string][]*upstream{},
 	}}
 	for _, u := range upstreams {
@@ -139,12 +141,12 @@ func (b *catalogBuilder) addResources(u *upstream) {
 func (b *catalogBuilder) addTemplates(u *upstream) {
 	for _, t := range u.lists.templates {
 		b.addScheme(u, t.URITemplate)
-		owner := b.templateOwner(t.URITemplate)
-		b.templates = append(b.templates, template{up: u, text: t.URITemplate, matches: newPattern(t.URITemplate)})
-		if owner != nil {
+		b.templates = append(b.templates, template{up: u, matches: newPattern(t.URITemplate)})
+		if owner := b.owners[t.URITemplate]; owner != nil {
 			b.warn(u, "resource template %q is hidden by that of server %q", t.URITemplate, owner.conf.Name)
 			continue
 		}
+		b.owners[t.URITemplate] = u
 		if u.session != nil {
 			b.Templates = append(b.Templates, Template{Upstream: u.conf.Name, Template: t})
 		}
@@ -171,12 +173,11 @@ func (b *catalogBuilder) addPage(u *upstream, t mcp.Tool) {
 	}
 }
 
-// templateOwner returns the first server that has a template, nil for none.
-func (c *Catalog) templateOwner(text string) *upstream {
-	for _, t := range c.templates {
-		if t.text == text {
-			return t.up
-		}
+// newWarnings returns the warnings that the catalog before did not have.
+func (c *Catalog) newWarnings(before *Catalog) []string {
+	known := map[string]bool{}
+	for _, w := range before.Warnings {
+		known[w] = true
 	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool { return known[w] })
 }

@@ -93,13 +93,12 @@ type Host struct {
 	closed    bool
 	upstreams []*upstream
 	watchers  []*Hooks
-	warned    map[string]bool
 }
 
 // New returns a host that presents itself to servers as info. It connects to
 // nothing before Start.
 func New(info mcp.Implementation, opts *Options) *Host {
-	h := &Host{info: info, warned: map[string]bool{}}
+	h := &Host{info: info}
 	if opts != nil {
 		h.opts = *opts
 	}
@@ -242,16 +241,9 @@ func (h *Host) update(change func()) {
 	h.mu.Lock()
 	change()
 	c := buildCatalog(h.upstreams, &h.opts)
-	h.catalog.Store(c)
-	var news []string
-	for _, w := range c.Warnings {
-		if !h.warned[w] {
-			h.warned[w] = true
-			news = append(news, w)
-		}
-	}
+	before := h.catalog.Swap(c)
 	h.mu.Unlock()
-	for _, w := range news {
+	for _, w := range c.newWarnings(before) {
 		h.log.Warn(w)
 	}
 	h.tellChanged()

@@ -95,17 +95,18 @@ func (g *Gateway) fly(ctx context.Context, c *server.Call, fl *flight) (any, err
 		return fromStateless(fl.raw)
 	}
 	g.visits.noteError(c.Session(), fl.err)
-	return fl.raw, fl.err
+	return fl.raw, ours(fl.err)
 }
 
 // askCaller returns the result that asks the caller, and parks the flight.
 func (g *Gateway) askCaller(c *server.Call, fl *flight, q question) (any, error) {
 	fl.pending = q
 	g.visits.note(c.Session(), q.in.Elicit)
-	if !g.flights.park(fl) {
+	id, ok := g.flights.park(fl)
+	if !ok {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInternal, "too many calls of %s wait for an answer", c.Method)
 	}
-	return mcp.InputRequired(map[string]mcp.InputRequest{askedKey: q.in}, flightState+fl.id), nil
+	return mcp.InputRequired(map[string]mcp.InputRequest{askedKey: q.in}, flightState+id), nil
 }
 
 // fromStateless is a stateless server's result that asks for input, with a state

@@ -30,7 +30,7 @@ var (
 // is asked with a result, and comes back with the answer in a call of its own.
 // So a flight may outlast the call that began it, and is parked meanwhile.
 type flight struct {
-	id        string
+	id        string // while it is parked; guarded by the lock of the flights
 	cancel    context.CancelCauseFunc
 	questions chan question
 	pending   question // what the caller has been asked; of whoever has the flight
@@ -54,6 +54,7 @@ type flights struct {
 
 	mu     sync.Mutex
 	closed bool
+	open   map[*flight]struct{}
 	parked map[string]*parked
 }
 
@@ -68,7 +69,7 @@ func (f *flights) begin(ctx context.Context, c *server.Call, params json.RawMess
 	if c.Modern() {
 		ctx = context.WithoutCancel(ctx)
 	}
-	fl := &flight{id: rand.Text(), questions: make(chan question), done: make(chan struct{})}
+	fl := &flight{questions: make(chan question), done: make(chan struct{})}
 	ctx, fl.cancel = context.WithCancelCause(ctx)
 	can := c.ClientCapabilities()
 	opts := &client.CallOptions{Answer: func(ctx context.Context, in mcp.InputRequest) (any, error) {
@@ -86,12 +87,29 @@ func (f *flights) begin(ctx context.Context, c *server.Call, params json.RawMess
 		fl.cancel(errClosed)
 		return nil, errClosed
 	}
+	if f.open == nil {
+		f.open, f.parked = map[*flight]struct{}{}, map[string]*parked{}
+	}
+	f.open[fl] = struct{}{}
 	f.wg.Go(func() {
-		defer fl.cancel(nil)
-		defer close(fl.done)
 		fl.raw, fl.err = do(ctx, c.Name, params, opts)
+		f.landed(fl, ctx.Err() != nil)
+		close(fl.done)
+		fl.cancel(nil)
 	})
 	return fl, nil
+}
+
+// landed notes that a flight has its result. Nobody comes back for the one of a
+// flight that was cancelled.
+func (f *flights) landed(fl *flight, cancelled bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.open, fl)
+	if p := f.parked[fl.id]; p != nil && cancelled {
+		p.expiry.Stop()
+		delete(f.parked, fl.id)
+	}
 }
 
 // able reports whether a client can be asked something.
@@ -141,23 +159,23 @@ func (fl *flight) setReport(report func(mcp.ProgressParams)) {
 }
 
 // park keeps a flight until its caller comes back, and reports whether there was
-// room for it.
-func (f *flights) park(fl *flight) bool {
+// room for it. It has another id each time: what answers one question, come
+// twice, must not answer the next.
+func (f *flights) park(fl *flight) (id string, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed || len(f.parked) >= maxParked {
 		fl.cancel(errNoAnswer)
-		return false
+		return "", false
 	}
-	if f.parked == nil {
-		f.parked = map[string]*parked{}
-	}
-	f.parked[fl.id] = &parked{fl, time.AfterFunc(parkTime, func() {
-		if late := f.take(fl.id); late != nil {
+	id = rand.Text()
+	fl.id = id
+	f.parked[id] = &parked{fl, time.AfterFunc(parkTime, func() {
+		if late := f.take(id); late != nil {
 			late.cancel(errNoAnswer)
 		}
 	})}
-	return true
+	return id, true
 }
 
 // take returns a parked flight, to one caller only; nil if there is none.
@@ -173,16 +191,17 @@ func (f *flights) take(id string) *flight {
 	return p.flight
 }
 
-// close ends what is parked and waits for all flights, which end with their
-// calls.
+// close ends all flights and waits for them.
 func (f *flights) close() {
 	f.mu.Lock()
 	f.closed = true
 	for _, p := range f.parked {
 		p.expiry.Stop()
-		p.cancel(errClosed)
 	}
-	f.parked = nil
+	clear(f.parked)
+	for fl := range f.open {
+		fl.cancel(errClosed)
+	}
 	f.mu.Unlock()
 	f.wg.Wait()
 }
