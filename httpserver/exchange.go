@@ -105,10 +105,13 @@ func (x *exchange) rewindLocked() {
 // enough.
 func (x *exchange) quiet() {
 	if !x.mu.TryLock() {
-		x.due.Store(true) // whoever holds it is writing, and will see
-		return
+		x.due.Store(true)
+		if !x.mu.TryLock() {
+			return // whoever holds it is writing, and will see
+		}
 	}
 	defer x.mu.Unlock()
+	x.due.Store(false)
 	if x.finished || x.failed != nil {
 		return
 	}
@@ -121,6 +124,13 @@ func (x *exchange) quiet() {
 		_ = x.checkLocked(x.Comment())
 	}
 	x.rewindLocked()
+}
+
+// catchUp does what the timer has left to whoever was writing.
+func (x *exchange) catchUp() {
+	if x.due.Load() {
+		x.quiet()
+	}
 }
 
 // way returns where messages that belong to the request go; nil when the client
@@ -137,9 +147,7 @@ func (x *exchange) related(frame []byte) error {
 	x.mu.Lock()
 	err := x.relatedLocked(frame)
 	x.mu.Unlock()
-	if x.due.Load() && x.due.CompareAndSwap(true, false) {
-		x.quiet()
-	}
+	x.catchUp()
 	if x.keepsGoing {
 		return nil // the handler must not take it for a cancellation
 	}
@@ -203,6 +211,7 @@ func (x *exchange) eventLocked(frame []byte, last bool) error {
 // disconnect lets go of the connection, so that the client comes back for the
 // response.
 func (x *exchange) disconnect(retry time.Duration) bool {
+	defer x.catchUp()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.finished {

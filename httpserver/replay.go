@@ -166,13 +166,15 @@ func (t *track) attach(st *stream) {
 	t.away, t.reader = true, st
 }
 
-// detach ends what attach began.
-func (t *track) detach(st *stream) {
+// detach ends what attach began. It returns how long the client shall wait before
+// it comes back, 0 when it was not asked to.
+func (t *track) detach(st *stream) (retry time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.reader == st {
 		t.reader = nil
 	}
+	return st.retry
 }
 
 // dismiss ends the connections of the stream, asking a reader to come back

@@ -21,7 +21,7 @@ type stream struct {
 	keepalive time.Duration
 	poke      chan struct{} // has a token when there is something to send
 	replaced  chan struct{} // closed when the client reads elsewhere, or shall come back
-	retry     time.Duration // after which time; set before
+	retry     time.Duration // after which time; the track guards it
 }
 
 // get opens the standing stream of a session, or resumes a stream.
@@ -100,17 +100,15 @@ func (st *stream) follow(done <-chan struct{}) {
 		return
 	}
 	t.attach(st)
-	defer t.detach(st)
 	step := func() (bool, error) {
 		ended := t.hasEnded() // asked before: what came until then is replayed
 		return ended, st.replay()
 	}
-	if ended, err := step(); ended || err != nil {
-		return
+	if ended, err := step(); !ended && err == nil {
+		st.run(done, step)
 	}
-	st.run(done, step)
-	if st.retry > 0 {
-		_ = st.EventAs(httpwire.Event{Retry: st.retry}, nil) // who has gone comes back too
+	if retry := t.detach(st); retry > 0 {
+		_ = st.EventAs(httpwire.Event{Retry: retry}, nil) // who has gone comes back too
 	}
 }
 

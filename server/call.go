@@ -82,7 +82,12 @@ func (c *Call) Meta() mcp.Meta {
 // over HTTP since revision 2025-11-25 ("Sending Messages to the Server"), and
 // not for HTTP/2, whose connections carry other requests too.
 func (c *Call) Disconnect(retry time.Duration) bool {
-	return c.disconnect != nil && c.disconnect(retry)
+	if c.disconnect == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.finished && c.disconnect(retry) // the carrier may serve another request by now
 }
 
 // Notify sends a notification that belongs to this request. It returns the

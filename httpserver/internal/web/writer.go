@@ -10,11 +10,11 @@ import (
 	"github.com/ferrymcp/ferry/jsonrpc"
 )
 
-// piece is the most bytes written under one deadline. What is smaller than
-// net/http's own buffer needs none.
+// piece is the most bytes written under one deadline. What is small stays in
+// net/http's buffer, together with its headers, and needs none.
 const (
 	piece = 64 << 10
-	small = 4 << 10
+	small = 2 << 10
 )
 
 // Events that are not urgent wait for others for up to JoinTime, and until there
@@ -89,14 +89,22 @@ func (o *Writer) write(b []byte) error {
 func (o *Writer) pieces(b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), piece)
-		o.timed = true
-		if err := o.controller().SetWriteDeadline(time.Now().Add(o.timeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		if err := o.allow(); err != nil {
 			return err
 		}
 		if _, err := o.W.Write(b[:n]); err != nil {
 			return err
 		}
 		b = b[n:]
+	}
+	return nil
+}
+
+// allow gives what is written next its time.
+func (o *Writer) allow() error {
+	o.timed = true
+	if err := o.controller().SetWriteDeadline(time.Now().Add(o.timeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
 	}
 	return nil
 }
@@ -127,6 +135,9 @@ func (o *Writer) Open() error {
 	header["Content-Type"] = TypeSSE
 	header["Cache-Control"] = noCache
 	header[httpwire.HeaderAccelBuffering] = noBuffer
+	if err := o.allow(); err != nil {
+		return err
+	}
 	o.W.WriteHeader(http.StatusOK)
 	return o.flush()
 }
