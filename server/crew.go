@@ -1,6 +1,9 @@
 package server
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A crew runs tasks, each of which may block for as long as it likes without
 // holding up another. A goroutine that has ended one task takes the next that
@@ -22,6 +25,10 @@ type crew struct {
 // run has task run by a goroutine of the crew.
 func (c *crew) run(task func()) {
 	c.mu.Lock()
+	if c.next > 0 && len(c.queue) == cap(c.queue) {
+		// Under load there may always be tasks: what has begun makes room.
+		c.queue, c.next = slices.Delete(c.queue, 0, c.next), 0
+	}
 	c.queue = append(c.queue, task)
 	send := !c.coming
 	c.coming = true

@@ -33,6 +33,7 @@ type duplex struct {
 	sess *Session
 	ctx  context.Context // ends with the connection; the parent of all requests
 
+	reader *reader
 	flying inflight // the stateless requests; the session knows its own
 
 	// crew reads, and runs the requests. They are waited for by drain, which
@@ -79,7 +80,8 @@ func (s *Server) ServePeer(ctx context.Context, conn transport.Conn, peer *Peer)
 		alive.Go(func() { d.keepAlive(ctx, cancel) })
 	}
 
-	err := newReader(d).wait()
+	d.reader = newReader(d)
+	err := d.reader.wait(ctx)
 	ours := ctx.Err() != nil
 	d.flying.stopListens()
 	d.sess.asked.close() // nothing comes any more
@@ -209,10 +211,10 @@ func (d *duplex) drain(ctx context.Context, limit time.Duration) bool {
 }
 
 // frame handles one message, or a batch, save for what a request leaves to do: to
-// run it, in any goroutine.
-func (d *duplex) frame(frame []byte) (task func()) {
+// run it, in any goroutine. turn is the reader's number of the frame.
+func (d *duplex) frame(frame []byte, turn uint64) (task func()) {
 	if jsonrpc.IsBatch(frame) {
-		d.batch(frame)
+		d.batch(frame, turn)
 		return nil
 	}
 	m, err := d.srv.Limits().Decode(frame)
@@ -220,7 +222,7 @@ func (d *duplex) frame(frame []byte) (task func()) {
 		d.malformed(m, err)
 		return nil
 	}
-	return d.message(m, d.write)
+	return d.message(m, turn, d.write)
 }
 
 // malformed answers a frame that is no message, except one that was meant as a
@@ -235,7 +237,7 @@ func (d *duplex) malformed(m jsonrpc.Message, err error) {
 
 // message handles one message, save for the task it returns, and hands its
 // response to reply.
-func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) (task func()) {
+func (d *duplex) message(m jsonrpc.Message, turn uint64, reply func(*Response)) (task func()) {
 	if m.Kind() == jsonrpc.Response {
 		d.sess.Answer(m)
 		return nil
@@ -250,6 +252,7 @@ func (d *duplex) message(m jsonrpc.Message, reply func(*Response)) (task func())
 		return nil
 	}
 	rq.shared = true
+	rq.reader, rq.turn = d.reader, turn
 	run, refused := d.begin(rq)
 	if refused != nil {
 		reply(errorResponse(rq.ID, refused))
@@ -313,7 +316,7 @@ func (d *duplex) begin(rq *Request) (run func() *Response, refused *jsonrpc.Erro
 
 // batch handles the messages of a batch at the same time and answers them in
 // one frame.
-func (d *duplex) batch(frame []byte) {
+func (d *duplex) batch(frame []byte, turn uint64) {
 	if !d.sess.Ready() || !d.sess.Batches() {
 		d.write(&Response{Error: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the revision of this session has no batches")})
 		return
@@ -336,7 +339,7 @@ func (d *duplex) batch(frame []byte) {
 		case item.Method == mcp.MethodInitialize:
 			b.reply(errorResponse(item.ID, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize must not be part of a batch")))
 		default:
-			if task := d.message(item.Message, b.reply); task != nil {
+			if task := d.message(item.Message, turn, b.reply); task != nil {
 				d.crew.run(task)
 			}
 		}

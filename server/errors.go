@@ -103,7 +103,9 @@ func (s *Server) toWire(ctx context.Context, c *Call, err error) *jsonrpc.Error 
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return permitted(c.from.revision(), e)
 	}
-	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
+	if ctx.Err() != nil {
+		// Whatever failed, there is nobody to be told why, and nothing to mend.
+		s.log.LogAttrs(ctx, slog.LevelDebug, "cancelled request failed", slog.String("method", c.Method), slog.Any("error", err))
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the request was cancelled")
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

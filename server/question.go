@@ -106,6 +106,9 @@ func (c *Call) request(ctx context.Context, sess *Session, method string, params
 	if err := c.sendRequest(q.id, method, params); err != nil {
 		return nil, err
 	}
+	if c.reader != nil {
+		c.reader.yield(c.turn)
+	}
 	timer := time.NewTimer(c.srv.opts.AnswerTimeout)
 	defer timer.Stop()
 	select {

@@ -13,6 +13,7 @@ import (
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/server"
+	"github.com/ferrymcp/ferry/transport"
 )
 
 // rooted returns a server with a tool that asks for roots, and says why it ended.
@@ -265,4 +266,71 @@ func TestSampleParams(t *testing.T) {
 			t.Errorf("%s %s %s: got %q after %s, want %q after %s", tt.revision, tt.capabilities, tt.tool, got, asked, tt.want, tt.asked)
 		}
 	}
+}
+
+// TestNotificationsAsk has the handler of a notification ask: the answer is read
+// although the messages after the notification wait for it.
+func TestNotificationsAsk(t *testing.T) {
+	t.Parallel()
+	const changed = `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
+	for name, frame := range map[string]string{"alone": changed, "in a batch": `[` + changed + `,` + changed + `]`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv, answered := newServer(t, nil), make(chan error, 2)
+			srv.Handle(mcp.NotificationRootsListChanged, func(ctx context.Context, c *server.Call) (any, error) {
+				_, err := server.Roots(ctx, c, "roots")
+				answered <- err
+				return nil, err
+			})
+			a := talk(t, srv).asker("2025-03-26", allCapabilities, nil)
+			a.send(frame)
+			for range strings.Count(frame, changed) {
+				m := a.read()
+				if m.Method != mcp.MethodRootsList {
+					t.Fatalf("got %+v, want a question", m)
+				}
+				a.send(`{"jsonrpc":"2.0","id":7,"method":"ping"}`)
+				a.want(`{"jsonrpc":"2.0","id":7,"result":{}}`)
+				a.send(`{"jsonrpc":"2.0","id":` + m.ID.String() + `,"result":{"roots":[]}}`)
+				if err := <-answered; err != nil {
+					t.Errorf("Roots: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestNotificationThatIgnoresItsContext wants a connection to end in spite of a
+// handler that does not.
+func TestNotificationThatIgnoresItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv, let := newServer(t, nil), make(chan struct{})
+		defer close(let)
+		srv.Handle(mcp.NotificationRootsListChanged, func(context.Context, *server.Call) (any, error) {
+			<-let
+			return nil, nil
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		near, far := transport.Pipe()
+		done := make(chan error, 1)
+		go func() { done <- srv.ServeConn(ctx, far) }()
+		for _, frame := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`,
+			`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`,
+		} {
+			if err := near.Write([]byte(frame)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := near.Read(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		cancel()
+		began := time.Now()
+		if err := <-done; err != nil || time.Since(began) > 2*time.Second {
+			t.Errorf("ServeConn: %v after %v", err, time.Since(began))
+		}
+	})
 }

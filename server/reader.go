@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync/atomic"
@@ -24,10 +25,12 @@ type reader struct {
 	timer *time.Timer
 	ended chan error // of size 1: how reading ended
 
-	runs uint64 // requests run by whoever had the role; belongs to the role
-	// running is the number of the request that whoever has the role is
-	// running. Who sets it to 0 has the role: that goroutine or the timer.
-	running atomic.Uint64
+	turns uint64 // frames read; belongs to the role
+	// handling is the number of the frame whose messages, those that are handled
+	// in order, whoever has the role is handling, and running that of the
+	// frame whose request it is running. Who sets the one that is not 0 to 0 has
+	// the role: that goroutine, the message that waits, or the timer.
+	handling, running atomic.Uint64
 }
 
 func newReader(d *duplex) *reader {
@@ -37,11 +40,24 @@ func newReader(d *duplex) *reader {
 	return r
 }
 
-// wait reads until the client ends the connection. Requests are not run in the
-// goroutine of the caller, who must not depend on them.
-func (r *reader) wait() error {
+// wait reads until the client ends the connection, or a moment after ctx has
+// ended. Nothing is handled in the goroutine of the caller, who must not depend
+// on it.
+func (r *reader) wait(ctx context.Context) error {
 	r.d.crew.wg.Go(r.read)
-	return <-r.ended
+	select {
+	case err := <-r.ended:
+		return err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(abandon)
+	defer timer.Stop()
+	select {
+	case err := <-r.ended:
+		return err
+	case <-timer.C:
+		return nil // whatever is handled in order ignores its context
+	}
 }
 
 // read handles frames until the connection ends or the role is lost.
@@ -59,12 +75,18 @@ func (r *reader) read() {
 			r.ended <- err
 			return
 		}
-		task := r.d.frame(frame)
+		r.turns++
+		turn := r.turns
+		r.handling.Store(turn)
+		task := r.d.frame(frame, turn)
+		if !r.handling.CompareAndSwap(turn, 0) {
+			return // and there is no task: the frame was handled in order
+		}
 		switch {
 		case task == nil:
 		case r.more():
 			r.d.crew.run(task)
-		case !r.run(task):
+		case !r.run(task, turn):
 			return
 		}
 	}
@@ -77,13 +99,11 @@ func (r *reader) more() bool {
 }
 
 // run runs a request, and reports whether the role has not been lost meanwhile.
-func (r *reader) run(task func()) bool {
-	r.runs++
-	run := r.runs
-	r.running.Store(run)
+func (r *reader) run(task func(), turn uint64) bool {
+	r.running.Store(turn)
 	r.timer.Reset(takeOver)
 	task()
-	if !r.running.CompareAndSwap(run, 0) {
+	if !r.running.CompareAndSwap(turn, 0) {
 		return false
 	}
 	r.timer.Stop()
@@ -93,7 +113,15 @@ func (r *reader) run(task func()) bool {
 // goOn takes the role from a goroutine that runs a request. It may come late, and
 // find another request than the one it was meant for: that does no harm.
 func (r *reader) goOn() {
-	if run := r.running.Load(); run != 0 && r.running.CompareAndSwap(run, 0) {
+	if turn := r.running.Load(); turn != 0 && r.running.CompareAndSwap(turn, 0) {
+		r.d.crew.wg.Go(r.read)
+	}
+}
+
+// yield takes the role from the goroutine that handles a frame, because one of its
+// messages waits for something that has yet to be read.
+func (r *reader) yield(turn uint64) {
+	if r.handling.CompareAndSwap(turn, 0) {
 		r.d.crew.wg.Go(r.read)
 	}
 }

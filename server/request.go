@@ -36,6 +36,8 @@ type Request struct {
 	meta       requestMeta
 	shared     bool                           // the carrier has one stream for all requests
 	disconnect func(retry time.Duration) bool // nil when the carrier cannot
+	reader     *reader                        // of the connection it came on; nil for none
+	turn       uint64                         // of the reader, with the frame it came in
 }
 
 // requestMeta is the part of a request's _meta that the protocol defines.
