@@ -231,6 +231,23 @@ type CreateMessageResult struct {
 	StopReason string `json:"stopReason,omitzero"`
 }
 
+// Validate reports what the protocol forbids in what a model said: a speaker that
+// there is not, and blocks of other kinds than text, image, audio and the use of
+// tools. Any stop reason is fine.
+func (r *CreateMessageResult) Validate() error {
+	if r.Role != RoleUser && r.Role != RoleAssistant {
+		return fmt.Errorf("role is %q, must be %q or %q", r.Role, RoleUser, RoleAssistant)
+	}
+	for i := range r.Content {
+		switch block := &r.Content[i]; block.Type {
+		case TypeText, TypeImage, TypeAudio, TypeToolUse, TypeToolResult:
+		default:
+			return fmt.Errorf("content[%d]: a model does not say blocks of type %q", i, block.Type)
+		}
+	}
+	return nil
+}
+
 // The usual values of CreateMessageResult.StopReason.
 const (
 	// StopEndTurn means that the model was done.

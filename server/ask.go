@@ -69,7 +69,8 @@ func (c *Call) ask(ctx context.Context, key string, in mcp.InputRequest, read fu
 	if key == "" {
 		return fmt.Errorf("ask for %s: the key is empty", in.Method)
 	}
-	if err := c.lacks(&in); err != nil {
+	in, err := c.askable(in)
+	if err != nil {
 		return err
 	}
 	r, err := c.inputs()
@@ -97,7 +98,9 @@ func (c *Call) put(ctx context.Context, r *round, key string, in mcp.InputReques
 	if !asking(c.Method) {
 		return nil, fmt.Errorf("handlers of %s cannot ask the client: only those of tools, prompts and resources can", c.Method)
 	}
-	r.want(key, in)
+	if err := r.want(key, in); err != nil {
+		return nil, err
+	}
 	return nil, ErrInputRequired
 }
 
@@ -112,6 +115,25 @@ func (c *Call) demand(ctx context.Context, sess *Session, key string, in mcp.Inp
 
 // asking reports whether requests of a method may be answered with a question.
 func asking(method string) bool { return nameMember(method) != "" }
+
+// askable returns a question as it may be put to the client, whoever made it.
+// The error tells that the protocol has no such question, or that this client
+// has not declared that it can be asked.
+func (c *Call) askable(in mcp.InputRequest) (mcp.InputRequest, error) {
+	var err error
+	switch {
+	case in.Elicit != nil && in.Elicit.IsURL():
+		in.Elicit, err = pageOf(in.Elicit)
+	case in.Elicit != nil:
+		in.Elicit, err = formToAsk(in.Elicit)
+	case in.Sampling != nil:
+		in.Sampling, err = c.sampleToAsk(in.Sampling)
+	}
+	if err != nil {
+		return in, err
+	}
+	return in, c.lacks(&in)
+}
 
 // lacks returns the error for a question that the client cannot be asked.
 func (c *Call) lacks(in *mcp.InputRequest) error {

@@ -257,6 +257,10 @@ func TestMissingCapability(t *testing.T) {
 		_, err := server.Sample(ctx, c, "k", &mcp.CreateMessageParams{MaxTokens: 1, ToolChoice: &mcp.ToolChoice{}})
 		return "asked", err
 	})
+	tool(srv, "definitions", func(ctx context.Context, c *server.Call) (string, error) {
+		_, err := server.Sample(ctx, c, "k", &mcp.CreateMessageParams{MaxTokens: 1, Tools: []mcp.Tool{}})
+		return "asked", err
+	})
 	tool(srv, "branch", func(ctx context.Context, c *server.Call) (string, error) {
 		_, err := server.Roots(ctx, c, "k")
 		if _, ok := errors.AsType[*mcp.MissingCapabilityError](err); ok {
@@ -271,6 +275,8 @@ func TestMissingCapability(t *testing.T) {
 		{modern, `{"elicitation":{}}`, "url", `{"requiredCapabilities":{"elicitation":{"url":{}}}}`},
 		{modern, `{"sampling":{}}`, "roots", `{"requiredCapabilities":{"roots":{}}}`},
 		{modern, `{"sampling":{}}`, "tools", `{"requiredCapabilities":{"sampling":{"tools":{}}}}`},
+		{modern, `{"sampling":{}}`, "definitions", `{"requiredCapabilities":{"sampling":{"tools":{}}}}`},
+		{"2025-11-25", `{"sampling":{}}`, "definitions", `tool error: client lacks a required capability: sampling`},
 		{modern, `{}`, "branch", `without`},
 		{"2025-11-25", `{}`, "form", `tool error: client lacks a required capability: elicitation`},
 		{"2025-11-25", `{"elicitation":{}}`, "url", `tool error: client lacks a required capability: elicitation`},

@@ -66,9 +66,6 @@ func ElicitForm(ctx context.Context, c *Call, key, message string, form *mcp.For
 	if form == nil {
 		return nil, errors.New("ask with a form: there is none")
 	}
-	if err := form.Validate(); err != nil {
-		return nil, fmt.Errorf("ask with a form: %w", err)
-	}
 	return c.elicit(ctx, key, &mcp.ElicitParams{Message: message, RequestedSchema: form}, nil)
 }
 
@@ -81,23 +78,37 @@ func ElicitForm(ctx context.Context, c *Call, key, message string, form *mcp.For
 // Whoever opens the page must prove to be the user who was asked: a link can be
 // passed on.
 func ElicitURL(ctx context.Context, c *Call, key string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	page, err := pageOf(p)
-	if err != nil {
-		return nil, err
-	}
-	return c.elicit(ctx, key, page, nil)
+	return c.elicit(ctx, key, &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: p.Message, URL: p.URL, ElicitationID: p.ElicitationID}, nil)
 }
 
-// pageOf returns the parameters for sending a user to a page.
+// pageOf returns complete parameters for sending a user to a page.
 func pageOf(p *mcp.ElicitParams) (*mcp.ElicitParams, error) {
 	if u, err := url.Parse(p.URL); err != nil || u.Scheme == "" || u.Host == "" && u.Opaque == "" {
 		return nil, fmt.Errorf("send the user to %q: that is no URL", p.URL)
 	}
-	page := &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: p.Message, URL: p.URL, ElicitationID: p.ElicitationID}
+	page := *p
+	page.Mode, page.RequestedSchema = mcp.ElicitURL, nil
 	if page.ElicitationID == "" {
 		page.ElicitationID = rand.Text()
 	}
-	return page, nil
+	return &page, nil
+}
+
+// formToAsk returns complete parameters for showing a form. Without one the user
+// is asked to agree.
+func formToAsk(p *mcp.ElicitParams) (*mcp.ElicitParams, error) {
+	if p.Mode != "" && p.Mode != mcp.ElicitForm {
+		return nil, fmt.Errorf("ask the user: there is no mode %q", p.Mode)
+	}
+	form := *p
+	form.URL, form.ElicitationID = "", ""
+	if form.RequestedSchema == nil {
+		form.RequestedSchema = &mcp.FormSchema{}
+	}
+	if err := form.RequestedSchema.Validate(); err != nil {
+		return nil, fmt.Errorf("ask with a form: %w", err)
+	}
+	return &form, nil
 }
 
 // elicit asks the user. read, unless nil, reads what was answered.

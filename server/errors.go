@@ -50,7 +50,12 @@ func (c *Call) asked(err error) *jsonrpc.Error {
 		if !c.from.revision().Has(revision.ServerRequests) {
 			return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s", pagesText(e))
 		}
-		return pages(e).RPCError()
+		complete, err := pages(e)
+		if err != nil {
+			c.srv.log.Error("request failed", slog.String("method", c.Method), slog.Any("error", err))
+			return errInternal
+		}
+		return complete.RPCError()
 	}
 	return nil
 }

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"crypto/rand"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/ferrymcp/ferry/internal/revision"
@@ -15,17 +13,21 @@ import (
 // it. In the stateless ones the result asks the client to show the page and to
 // call again; where neither is possible the error is for people to read.
 
-// pages completes the error: each page in its mode and with an id.
-func pages(e *mcp.URLElicitationRequiredError) *mcp.URLElicitationRequiredError {
-	complete := slices.Clone(e.Elicitations)
-	for i := range complete {
-		p := &complete[i]
-		p.Mode, p.RequestedSchema = mcp.ElicitURL, nil
-		if p.ElicitationID == "" {
-			p.ElicitationID = rand.Text()
-		}
+// pages completes the error: each page in its mode and with an id. An error
+// without pages, or with one that is no URL, is not for clients.
+func pages(e *mcp.URLElicitationRequiredError) (*mcp.URLElicitationRequiredError, error) {
+	if len(e.Elicitations) == 0 {
+		return nil, errors.New("the user must visit a web page first, and none is named")
 	}
-	return &mcp.URLElicitationRequiredError{Elicitations: complete}
+	complete := make([]mcp.ElicitParams, len(e.Elicitations))
+	for i := range complete {
+		page, err := pageOf(&e.Elicitations[i])
+		if err != nil {
+			return nil, err
+		}
+		complete[i] = *page
+	}
+	return &mcp.URLElicitationRequiredError{Elicitations: complete}, nil
 }
 
 // pagesText is the error with the pages in its text.

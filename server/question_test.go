@@ -12,6 +12,7 @@ import (
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
+	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
@@ -144,6 +145,7 @@ func TestNoWayToAsk(t *testing.T) {
 // TestPagesToVisit fails calls for which the user has to visit a page first.
 func TestPagesToVisit(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "ELICIT-32042-RETURN", "ELICIT-32042-DATA", "ELICIT-32042-ONLY-WHEN-REQUIRED", "ELICIT-32042-NO-EMIT")
 	srv := newServer(t, nil)
 	page := func() error {
 		return &mcp.URLElicitationRequiredError{Elicitations: []mcp.ElicitParams{{Message: "Sign in", URL: "https://example.com/in", ElicitationID: "e1"}}}
@@ -195,6 +197,7 @@ func TestPagesToVisit(t *testing.T) {
 // TestElicitURL asks with a page, and tells when the user is done with it.
 func TestElicitURL(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "ELICIT-URL-PARAMS-2025-11", "ELICIT-URL-PARAMS-2026-07", "ELICIT-URL-VALID", "ELICIT-COMPLETE-NOTIFY")
 	srv := newServer(t, nil)
 	tool(srv, "pay", func(ctx context.Context, c *server.Call) (string, error) {
 		r, err := server.ElicitURL(ctx, c, "pay", &mcp.ElicitParams{Message: "Pay", URL: "https://example.com/pay", ElicitationID: "p1"})
@@ -231,6 +234,7 @@ func TestElicitURL(t *testing.T) {
 // the client has not declared.
 func TestSampleParams(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "SAMP-REQ-REQUIRED", "SAMP-BLOCKS-2024", "SAMP-CONTEXT-AVOID", "SAMP-SEC-VALIDATE")
 	srv := newServer(t, nil)
 	message := func(blocks ...mcp.Content) []mcp.SamplingMessage {
 		return []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: blocks}}

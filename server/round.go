@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -21,7 +22,7 @@ type round struct {
 	known   roundState
 	given   mcp.InputResponses // what came with this try
 	wanted  map[string]mcp.InputRequest
-	invalid error // why the state that came with this try cannot be used
+	invalid error // why what came with this try cannot be used, or what is wanted not be asked
 }
 
 // roundState is what the next round has to know. It travels through the client.
@@ -92,13 +93,32 @@ func (r *round) keep(key string, raw json.RawMessage) {
 }
 
 // want asks a question when this run of the handler has ended.
-func (r *round) want(key string, in mcp.InputRequest) {
+func (r *round) want(key string, in mcp.InputRequest) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.wantLocked(key, in)
+}
+
+func (r *round) wantLocked(key string, in mcp.InputRequest) error {
+	if other, ok := r.wanted[key]; ok && !sameQuestion(in, other) {
+		r.invalid = fmt.Errorf("two questions have the key %q, and would have one answer", key)
+		return r.invalid
+	}
 	if r.wanted == nil {
 		r.wanted = make(map[string]mcp.InputRequest, 1)
 	}
 	r.wanted[key] = in
+	return nil
+}
+
+// sameQuestion compares questions. The ids of pages are made anew each time.
+func sameQuestion(a, b mcp.InputRequest) bool {
+	if a.Elicit != nil && b.Elicit != nil {
+		x, y := *a.Elicit, *b.Elicit
+		x.ElicitationID, y.ElicitationID = "", ""
+		return reflect.DeepEqual(x, y)
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // InputResponses returns the answers that came with the request to what the
@@ -170,8 +190,8 @@ func inputRequired(result any) *mcp.InputRequiredResult {
 func (c *Call) fulfil(ctx context.Context, sess *Session, required *mcp.InputRequiredResult) error {
 	given := make(mcp.InputResponses, len(required.InputRequests))
 	for _, key := range slices.Sorted(maps.Keys(required.InputRequests)) {
-		in := required.InputRequests[key]
-		if err := c.lacks(&in); err != nil {
+		in, err := c.askable(required.InputRequests[key])
+		if err != nil {
 			return err
 		}
 		raw, err := c.demand(ctx, sess, key, in)
@@ -196,7 +216,9 @@ func (c *Call) fulfil(ctx context.Context, sess *Session, required *mcp.InputReq
 // settle makes the result of a stateless call whose handler has asked something.
 func (c *Call) settle(result any, err error, required *mcp.InputRequiredResult) (any, error) {
 	if visit, ok := errors.AsType[*mcp.URLElicitationRequiredError](err); ok && asking(c.Method) {
-		required, err = pagesRequired(visit), nil
+		if required, err = pagesRequired(visit); err != nil {
+			return nil, err
+		}
 	}
 	c.mu.Lock()
 	r := c.round
@@ -236,29 +258,28 @@ func (c *Call) require(r *round, required *mcp.InputRequiredResult) (any, error)
 		return nil, fmt.Errorf("the result of %s cannot be that input is required", c.Method)
 	}
 	result := &mcp.InputRequiredResult{}
-	requests := maps.Clone(r.wanted)
 	if required != nil {
 		result.Result = required.Result
-		if requests == nil {
-			requests = make(map[string]mcp.InputRequest, len(required.InputRequests))
+		for key, in := range required.InputRequests {
+			in, err := c.askable(in)
+			if err == nil {
+				err = r.wantLocked(key, in)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		maps.Copy(requests, required.InputRequests)
 		r.known.Own = ""
 		if required.RequestState != nil {
 			r.known.Own = *required.RequestState
 		}
 	}
-	for key, in := range requests {
-		if err := c.lacks(&in); err != nil {
-			return nil, err
-		}
-		requests[key] = c.encoded(in)
+	for key, in := range r.wanted {
+		r.wanted[key] = c.encoded(in)
 	}
-	if len(requests) > 0 {
-		result.InputRequests = requests
-	}
+	result.InputRequests = r.wanted
 	hasState := required != nil && required.RequestState != nil
-	if !hasState && len(requests) == 0 {
+	if !hasState && len(r.wanted) == 0 {
 		return nil, errors.New("a result that requires input has neither requests nor a state")
 	}
 	if hasState || len(r.known.Answers) > 0 || len(r.known.Journal) > 0 {
@@ -284,12 +305,16 @@ func (c *Call) encoded(in mcp.InputRequest) mcp.InputRequest {
 }
 
 // pagesRequired asks the user to visit the pages that an error names.
-func pagesRequired(visit *mcp.URLElicitationRequiredError) *mcp.InputRequiredResult {
-	requests := make(map[string]mcp.InputRequest, len(visit.Elicitations))
-	for i, p := range pages(visit).Elicitations {
+func pagesRequired(visit *mcp.URLElicitationRequiredError) (*mcp.InputRequiredResult, error) {
+	complete, err := pages(visit)
+	if err != nil {
+		return nil, err
+	}
+	requests := make(map[string]mcp.InputRequest, len(complete.Elicitations))
+	for i, p := range complete.Elicitations {
 		requests[fmt.Sprintf("page-%d", i+1)] = mcp.ElicitInput(&p)
 	}
-	return mcp.InputRequired(requests, "")
+	return mcp.InputRequired(requests, ""), nil
 }
 
 // done returns what Once has journalled.

@@ -22,26 +22,33 @@ func Sample(ctx context.Context, c *Call, key string, p *mcp.CreateMessageParams
 	if p == nil {
 		return nil, errors.New("ask the client's model: there are no parameters")
 	}
+	var result mcp.CreateMessageResult
+	err := c.ask(ctx, key, mcp.SamplingInput(p), func(raw json.RawMessage) error {
+		if err := ijson.Unmarshal(raw, &result); err != nil {
+			return err
+		}
+		for _, name := range []string{"role", "content"} {
+			if err := has(raw, name); err != nil {
+				return err
+			}
+		}
+		return result.Validate()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &result, nil
+}
+
+// sampleToAsk returns parameters as this client's model may be asked with them.
+func (c *Call) sampleToAsk(p *mcp.CreateMessageParams) (*mcp.CreateMessageParams, error) {
 	if err := p.Validate(); err != nil {
 		return nil, fmt.Errorf("ask the client's model: %w", err)
 	}
 	if !c.from.revision().Has(revision.SamplingAudio) && usesAudio(p) {
 		return nil, errors.New("ask the client's model: in the revision of this client messages cannot be sound")
 	}
-	var result mcp.CreateMessageResult
-	err := c.ask(ctx, key, mcp.SamplingInput(c.withContext(p)), func(raw json.RawMessage) error {
-		if err := ijson.Unmarshal(raw, &result); err != nil {
-			return err
-		}
-		if err := has(raw, "role"); err != nil {
-			return err
-		}
-		return has(raw, "content")
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &result, nil
+	return c.withContext(p), nil
 }
 
 // withContext leaves out what only clients that declare it should be asked for,
