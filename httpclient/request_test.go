@@ -261,3 +261,39 @@ func TestRedirects(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionIDIsNotGivenAway has a server that sends its client elsewhere, in
+// the middle of a session.
+func TestSessionIDIsNotGivenAway(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "HTTP-SESSION-CLIENT-SECURE")
+	requests := make(chan seen, 20)
+	other := httptest.NewServer(record(requests, answer(200, jsonType, result(2))))
+	t.Cleanup(other.Close)
+	for _, opts := range []*httpclient.Options{nil, {Client: &http.Client{}}} {
+		rt, _ := open(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Mcp-Session-Id") == "" {
+				initialize(w, r)
+				return
+			}
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		}, opts)
+		if _, err := rt.RoundTrip(t.Context(), request(1, "initialize")); err != nil {
+			t.Fatal(err)
+		}
+		_, err := rt.RoundTrip(t.Context(), request(2, "ping"))
+		for what, err := range map[string]error{
+			"a request":      err,
+			"a notification": rt.Send(t.Context(), &transport.Outgoing{Method: "x", Revision: legacy}),
+			"the stream":     rt.(transport.Listener).Listen(t.Context(), legacy, nil),
+		} {
+			if err == nil || strings.Contains(err.Error(), "s-1") {
+				t.Errorf("%s: got %v, want an error without the id of the session", what, err)
+			}
+		}
+		_ = rt.Close() // sends DELETE
+	}
+	if len(requests) != 0 {
+		t.Errorf("another server was sent %+v", <-requests)
+	}
+}

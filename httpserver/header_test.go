@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -132,6 +133,43 @@ func TestListenStreamHasChangesOnly(t *testing.T) {
 	listen.want("subscriptions/acknowledged")
 	logging := strings.Replace(statelessCall("2", "progress", `{}`), `"_meta":{`, `"_meta":{"io.modelcontextprotocol/logLevel":"debug",`, 1)
 	checkAnswer(t, e.post(statelessHeader("progress"), logging), 200, 0, `"progress":2`)
+	e.srv.RemoveTools("big")
+	listen.want("tools/list_changed")
+}
+
+// TestLogMessagesKeepToTheirStreams has two calls log while a stream of changes
+// is open.
+func TestLogMessagesKeepToTheirStreams(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "LOG-WRONG-STREAM", "HTTP-LISTEN-STREAM-SEPARATION", "HTTP-SSE-RELATED-MUST")
+	e := start(t, nil)
+	listen := e.open("POST", v+"Mcp-Method: subscriptions/listen", statelessRequest("subscriptions/listen", `"notifications":{"toolsListChanged":true},`))
+	listen.want("subscriptions/acknowledged")
+	const level = `"_meta":{"io.modelcontextprotocol/logLevel":"info",`
+	puppets, streams := make([]*puppet, 2), make([]*stream, 2)
+	ready := make(chan *stream)
+	for i := range puppets {
+		name := fmt.Sprint("puppet", i)
+		puppets[i] = addPuppet(e.srv, name)
+		listen.want("tools/list_changed")
+		go func() {
+			ready <- e.open("POST", statelessHeader(name), strings.Replace(statelessCall("1", name, `{}`), `"_meta":{`, level, 1))
+		}()
+		puppets[i].steps <- fmt.Sprint("first of ", i)
+		streams[i] = <-ready
+		streams[i].want(fmt.Sprint("first of ", i))
+	}
+	for _, step := range []string{"second", "third"} {
+		for i, s := range streams {
+			puppets[i].steps <- fmt.Sprint(step, " of ", i)
+			s.want(fmt.Sprint(step, " of ", i))
+		}
+	}
+	for i, s := range streams {
+		puppets[i].steps <- ""
+		s.want(`"result"`)
+		s.want("")
+	}
 	e.srv.RemoveTools("big")
 	listen.want("tools/list_changed")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/mcp"
@@ -151,6 +152,47 @@ func TestAskingOthers(t *testing.T) {
 	declining.Run(t, func(t *testing.T, sess *client.Session, _ mcptest.Carrier) {
 		if got := text(t, call(t, sess, "book", `{}`)); got != "decline" {
 			t.Errorf("book: got %q", got)
+		}
+	})
+}
+
+// TestQuestionsAreWithdrawn has a server that does not wait for the answer to its
+// question, and says so.
+func TestQuestionsAreWithdrawn(t *testing.T) {
+	mcptest.Proves(t, "CANCEL-SAME-DIRECTION", "CANCEL-RECEIVER-STOP")
+	ended := make(chan struct{}, 100)
+	grid := mcptest.Grid{
+		Server: func() *server.Server {
+			srv := server.New(testInfo, nil)
+			server.AddTool(srv, mcp.Tool{Name: "hurry"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
+				little, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+				defer cancel()
+				if _, err := server.Roots(little, c, "roots"); !errors.Is(err, context.DeadlineExceeded) {
+					return "", fmt.Errorf("not what was to come: %w", err)
+				}
+				return "never mind", nil
+			})
+			return srv
+		},
+		Client: func() *client.Options {
+			return &client.Options{OnRoots: func(ctx context.Context) ([]mcp.Root, error) {
+				<-ctx.Done()
+				ended <- struct{}{}
+				return nil, context.Cause(ctx)
+			}}
+		},
+		Revisions: revisions[:4],
+	}
+	grid.Run(t, func(t *testing.T, sess *client.Session, _ mcptest.Carrier) {
+		for range 3 {
+			if got := text(t, call(t, sess, "hurry", `{}`)); got != "never mind" {
+				t.Errorf("got %q", got)
+			}
+			select {
+			case <-ended:
+			case <-time.After(10 * time.Second):
+				t.Fatal("the client is still looking for an answer")
+			}
 		}
 	})
 }

@@ -182,6 +182,30 @@ func TestProgressIsInOrderAndBeforeTheResult(t *testing.T) {
 	})
 }
 
+// TestProgressOfManyCalls has calls tell progress at once: each hears of its own.
+func TestProgressOfManyCalls(t *testing.T) {
+	mcptest.Proves(t, "PROG-TOKEN-UNIQUE", "PROG-TRACK")
+	mcptest.Matrix(t, everything, func(t *testing.T, sess *client.Session) {
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				steps := i + 1
+				_, err := sess.CallTool(t.Context(),
+					&mcp.CallToolParams{Name: "count", Arguments: json.RawMessage(fmt.Sprintf(`{"to":%d}`, steps))},
+					&client.CallOptions{Progress: func(p mcp.ProgressParams) {
+						if p.Total == nil || *p.Total != float64(steps) {
+							t.Errorf("a call of %d steps heard of %+v", steps, p)
+						}
+					}})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
 func TestCancelReachesTheHandler(t *testing.T) {
 	mcptest.Proves(t, "CANCEL-RECEIVER-STOP", "CANCEL-CLIENT-OWN", "CANCEL-SAME-DIRECTION", "CANCEL-NOT-INITIALIZE",
 		"CANCEL-SERVER-ONLY-SUBSCRIPTION")
