@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"container/list"
 	"context"
 	stdjson "encoding/json"
@@ -161,7 +162,8 @@ func (c *cache) keep(ctx context.Context, key cacheKey, raw stdjson.RawMessage, 
 	if key.shared = shared; !shared {
 		key.partition = c.partition(ctx)
 	}
-	e := &cached{key: key, raw: raw, until: time.Now().Add(lifetime)}
+	// Copied, so that the rest of the message can be forgotten.
+	e := &cached{key: key, raw: bytes.Clone(raw), until: time.Now().Add(lifetime)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.epoch != epoch {

@@ -145,6 +145,9 @@ func (s *Session) transact(ctx context.Context, l *link, m *transport.Outgoing, 
 		l.served.began(m.ID, opts.Answer)
 	}
 	resp, err := s.timed(ctx, l, m, opts)
+	if err != nil {
+		l.served.gaveUp(m.ID)
+	}
 	l.served.ended(m.ID)
 	if err == nil {
 		return answer(d, m, resp)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -199,6 +200,7 @@ type fakeConn struct {
 	recv transport.Receiver
 	done chan struct{}
 	once sync.Once
+	lost atomic.Bool // done because the server has forgotten the session
 }
 
 func (f *fakeHTTP) Open(_ context.Context, recv transport.Receiver) (transport.RoundTripper, error) {
@@ -209,7 +211,11 @@ func (c *fakeConn) RoundTrip(ctx context.Context, m *transport.Outgoing) (transp
 	c.mu.Lock()
 	c.sent = append(c.sent, m)
 	c.mu.Unlock()
-	return c.answer(m)
+	resp, err := c.answer(m)
+	if ctx.Err() != nil {
+		return resp, context.Cause(ctx)
+	}
+	return resp, err
 }
 
 func (c *fakeConn) Send(_ context.Context, m *transport.Outgoing) error {
@@ -223,7 +229,12 @@ func (c *fakeConn) Listen(ctx context.Context, _ string, opened func()) error {
 	if c.listen == nil {
 		return errors.ErrUnsupported
 	}
-	return c.listen(ctx, c.recv, opened)
+	err := c.listen(ctx, c.recv, opened)
+	if errors.Is(err, transport.ErrSessionLost) {
+		c.lost.Store(true)
+		_ = c.Close()
+	}
+	return err
 }
 
 func (c *fakeConn) Done() <-chan struct{} { return c.done }
@@ -231,6 +242,9 @@ func (c *fakeConn) Done() <-chan struct{} { return c.done }
 func (c *fakeConn) Err() error {
 	select {
 	case <-c.done:
+		if c.lost.Load() {
+			return transport.ErrSessionLost
+		}
 		return transport.ErrClosed
 	default:
 		return nil

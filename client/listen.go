@@ -41,7 +41,7 @@ func (l *link) listen() {
 	}
 	l.sess.tasks.start(func() {
 		defer settle()
-		l.keepListening(listener, opened)
+		l.keepListening(listener, opened, settle)
 	})
 	timer := time.NewTimer(maxOpening)
 	defer timer.Stop()
@@ -53,16 +53,18 @@ func (l *link) listen() {
 }
 
 // keepListening opens the stream, and again when it ends, until the server has
-// none or the link ends. It calls opened each time there is a stream.
-func (l *link) keepListening(listener transport.Listener, opened func()) {
+// none or the link ends. It calls opened each time there is a stream, and settle
+// when there is none for now.
+func (l *link) keepListening(listener transport.Listener, opened, settle func()) {
 	for wait := minRelisten; ; wait = min(2*wait, maxRelisten) {
 		began := time.Now()
 		err := listener.Listen(l.ctx, l.speaks().revision().Name(), opened)
-		_, refused := errors.AsType[httpError](err)
+		settle()
+		status, refused := errors.AsType[httpError](err)
 		switch {
 		case l.ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported):
 			return
-		case refused || errors.Is(err, transport.ErrSessionLost) || errors.Is(err, transport.ErrClosed):
+		case refused && !passing(status.HTTPStatus()) || errors.Is(err, transport.ErrSessionLost) || errors.Is(err, transport.ErrClosed):
 			l.sess.log.Info("no stream of the server's messages", slog.Any("error", err))
 			return
 		}
@@ -78,4 +80,10 @@ func (l *link) keepListening(listener transport.Listener, opened func()) {
 			return
 		}
 	}
+}
+
+// passing reports whether a status tells of trouble that may pass, rather than
+// of a server without the stream.
+func passing(status int) bool {
+	return status == 429 || status >= 500 && status != 501
 }

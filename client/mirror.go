@@ -137,6 +137,19 @@ func (l *link) mirrors() *mirror {
 	return nil
 }
 
+// relist reads the list of tools as far as the one that a call is about. It takes
+// no longer than a call does, however long the list is.
+func (s *Session) relist(ctx context.Context, tool string) error {
+	limited, cancel := withLimit(ctx, s.client.opts.Timeout)
+	defer cancel()
+	for t, err := range s.Tools(limited) {
+		if err != nil || t.Name == tool {
+			return err
+		}
+	}
+	return nil
+}
+
 // relearn reads the tools anew after the server has refused a call for its
 // headers. It reports whether the call has others now.
 func (s *Session) relearn(ctx context.Context, l *link, m *transport.Outgoing, refusal error) bool {
@@ -146,18 +159,8 @@ func (s *Session) relearn(ctx context.Context, l *link, m *transport.Outgoing, r
 	}
 	s.cache.drop(mcp.MethodToolsList, "")
 	before := l.mirrors().params(m.Route.Name)
-	var page mcp.PageParams
-	for range maxPages {
-		raw, err := s.attempt(ctx, l, mcp.MethodToolsList, &page, nil)
-		var list mcp.ListToolsResult
-		if err != nil || json.Unmarshal(raw, &list) != nil {
-			return false
-		}
-		named := func(t mcp.Tool) bool { return t.Name == m.Route.Name }
-		if slices.ContainsFunc(list.Tools, named) || !l.speaks().more(list.NextCursor) {
-			break
-		}
-		page.Cursor = list.NextCursor
+	if s.relist(ctx, m.Route.Name) != nil {
+		return false
 	}
 	return !slices.EqualFunc(before, l.mirrors().params(m.Route.Name), func(a, b httpwire.Param) bool {
 		return a.Name == b.Name && slices.Equal(a.Path, b.Path)

@@ -90,13 +90,8 @@ func (s *Session) checkOutput(ctx context.Context, tool string, r *mcp.CallToolR
 	if wrong == nil {
 		return nil
 	}
-	for t, err := range s.Tools(ctx) {
-		if err != nil {
-			return wrong
-		}
-		if t.Name == tool {
-			break
-		}
+	if s.relist(ctx, tool) != nil {
+		return wrong
 	}
 	if now := s.outputs.of(tool); now != known {
 		return now.check(s, tool, r)

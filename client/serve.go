@@ -31,6 +31,9 @@ type served struct {
 	last time.Time // when one ended
 	// calls are those of ours in flight that the server may ask about.
 	calls map[jsonrpc.ID]answerer
+	// clear is when the server has had time to notice the calls with an answerer
+	// of their own that were given up.
+	clear time.Time
 }
 
 // An answerer is CallOptions.Answer; nil if the call has none.
@@ -106,10 +109,23 @@ func (v *served) about(call jsonrpc.ID) (answer answerer, clear bool) {
 	}
 	for _, one := range v.calls {
 		if one != nil {
-			return one, len(v.calls) == 1
+			return one, len(v.calls) == 1 && time.Now().After(v.clear)
 		}
 	}
 	return nil, true
+}
+
+// noticing is how long a server may take to notice that a call was given up.
+// Meanwhile its questions may still be about that call.
+const noticing = 10 * time.Second
+
+// gaveUp notes that a call is no longer waited for, before it has ended.
+func (v *served) gaveUp(call jsonrpc.ID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.calls[call] != nil {
+		v.clear = time.Now().Add(noticing)
+	}
 }
 
 // ended cancels what belongs to a call that is over.

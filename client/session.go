@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
@@ -92,7 +93,7 @@ func (s *Session) adopt(l *link) {
 }
 
 // guard ends the session when the connection in use is lost. A lost session is
-// another matter: the next call renews it.
+// another matter: it is renewed for the next call, or for subscriptions.
 func (s *Session) guard(l *link) {
 	select {
 	case <-l.rt.Done():
@@ -102,8 +103,31 @@ func (s *Session) guard(l *link) {
 	s.mu.Lock()
 	inUse := s.link == l
 	s.mu.Unlock()
-	if reason := l.rt.Err(); inUse && !errors.Is(reason, transport.ErrSessionLost) {
+	switch reason := l.rt.Err(); {
+	case !inUse:
+	case errors.Is(reason, transport.ErrSessionLost):
+		s.renewForListeners(l)
+	default:
 		_ = s.end(&UnreachableError{Err: reason})
+	}
+}
+
+// renewForListeners renews a lost session for those who make no calls and wait
+// for changes, as often as it takes.
+func (s *Session) renewForListeners(l *link) {
+	for wait := minRelisten; s.subs.some(); wait = min(2*wait, maxRelisten) {
+		err := s.renew(l.ctx, l)
+		if err == nil {
+			return
+		}
+		s.log.Debug("session not renewed, trying again", slog.Any("error", err))
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-l.ctx.Done():
+			timer.Stop()
+			return
+		}
 	}
 }
 

@@ -131,6 +131,13 @@ func (ss *subscriptions) tell(wants func(*Subscription) bool, c Change) {
 	}
 }
 
+// some reports whether there are any.
+func (ss *subscriptions) some() bool {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return len(ss.joined) > 0
+}
+
 // missed tells the session's listeners that the server was not heard for a while.
 func (ss *subscriptions) missed() {
 	ss.tell(func(*Subscription) bool { return true }, Change{Kind: Missed})

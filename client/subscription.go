@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -89,6 +90,7 @@ func newSubscription(s *Session, asked *mcp.SubscriptionFilter) *Subscription {
 		ready:   make(chan struct{}, 1),
 		pending: map[Change]bool{},
 	}
+	sub.asked.ResourceSubscriptions = slices.Clone(asked.ResourceSubscriptions)
 	sub.ctx, sub.cancel = context.WithCancelCause(s.ctx)
 	return sub
 }

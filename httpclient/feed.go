@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/internal/revision"
@@ -16,13 +19,17 @@ import (
 
 // What bounds how a stream is resumed.
 const (
-	defaultRetry = time.Second      // the wait when the server does not say
-	maxRetry     = 10 * time.Minute // the longest wait a server can ask for
-	maxBackoff   = 30 * time.Second // the longest wait that we add by ourselves
+	defaultRetry = time.Second            // the wait when the server does not say
+	maxRetry     = 10 * time.Minute       // the longest wait a server can ask for
+	minStanding  = 100 * time.Millisecond // the shortest, of a stream that is opened again for ever
+	maxBackoff   = 30 * time.Second       // the longest wait that we add by ourselves
 	// maxFruitless is how many connections in a row may bring nothing, and
 	// maxPolls how many may where the server has said when to come back.
 	maxFruitless = 16
 	maxPolls     = 1000
+	// maxEventID is the longest id that servers are given back: they do not take
+	// headers of any length.
+	maxEventID = 4 << 10
 )
 
 // A feed is one event stream over as many connections as it takes: when one ends
@@ -71,11 +78,16 @@ func (f *feed) note(r *httpwire.Reader) {
 // resumable reports whether the stream can go on after a connection that ended
 // in this way.
 func (f *feed) resumable(ended error) bool {
-	if f.lastID == "" || errors.Is(ended, httpwire.ErrEventTooLarge) {
+	if f.lastID == "" || !sendable(f.lastID) || errors.Is(ended, httpwire.ErrEventTooLarge) {
 		return false
 	}
 	rev, known := revision.Parse(f.revision)
 	return !known || rev.Has(revision.ResumableStreams)
+}
+
+// sendable reports whether an id can go back to the server in a header.
+func sendable(id string) bool {
+	return len(id) <= maxEventID && !strings.ContainsFunc(id, unicode.IsControl) && utf8.ValidString(id)
 }
 
 // resume opens the next connection, after the time that the server has asked
@@ -128,6 +140,9 @@ func (f *feed) exhausted() error {
 // server says, and longer each time when it is in trouble or says nothing.
 func (f *feed) wait() time.Duration {
 	wait, trouble := f.retry, f.failures
+	if f.id.IsZero() && wait > 0 {
+		wait = max(wait, minStanding)
+	}
 	if wait == 0 {
 		wait, trouble = defaultRetry, max(trouble, f.fruitless-1)
 	}

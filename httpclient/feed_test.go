@@ -215,3 +215,36 @@ func TestStandingStreamIsResumed(t *testing.T) {
 		})
 	}
 }
+
+// TestUnsendableID breaks off streams whose ids cannot be put into a header: there
+// is no point in trying.
+func TestUnsendableID(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"a\x01b", "\x7f", "\xff", strings.Repeat("x", 5000)} {
+		s := newScript(t, "id: "+id+"\nretry: 1\ndata:\n\n", "503", "503")
+		rt, _ := open(t, s.ServeHTTP, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		if got := roundTrip(ctx, rt, 1); got != "failed: answer ended without the response" || len(s.ids) > 0 {
+			t.Errorf("id %.9q: got %s after %d attempts", id, got, len(s.ids))
+		}
+		cancel()
+	}
+}
+
+// TestStandingStreamDoesNotRush has a server that ends its standing stream at once
+// each time and wants it back at once.
+func TestStandingStreamDoesNotRush(t *testing.T) {
+	t.Parallel()
+	parts := []string{""}
+	for i := range 50 {
+		parts = append(parts, fmt.Sprintf("id: %d\nretry: 1\ndata:\n\n", i))
+	}
+	s := newScript(t, parts...)
+	rt, _ := open(t, s.ServeHTTP, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 450*time.Millisecond)
+	defer cancel()
+	_ = rt.(transport.Listener).Listen(ctx, legacy, func() {})
+	if n := len(s.ids); n < 2 || n > 6 {
+		t.Errorf("%d connections in less than half a second", n)
+	}
+}

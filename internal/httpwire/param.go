@@ -45,7 +45,14 @@ func Params(inputSchema []byte) ([]Param, error) {
 type paramWalk struct {
 	found []Param
 	taken map[string]bool // header names
+	depth int
 }
+
+// maxParamDepth bounds how deep schemas are looked into: each level reads what is
+// below it once more.
+const maxParamDepth = 64
+
+var errParamDepth = fmt.Errorf("%s: the schema is nested more than %d levels deep", paramKeyword, maxParamDepth)
 
 // The keywords that hold other schemas, by their form. An argument behind one of
 // them may or may not be there, so it cannot have a header.
@@ -72,6 +79,10 @@ func (w *paramWalk) schema(raw []byte, path []string, fixed bool) error {
 			return fmt.Errorf("%s of %s: %w", paramKeyword, described(path), err)
 		}
 	}
+	if w.depth++; w.depth > maxParamDepth {
+		return errParamDepth
+	}
+	defer func() { w.depth-- }()
 	for keyword, value := range json.Members(raw) {
 		var err error
 		switch {

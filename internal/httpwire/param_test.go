@@ -86,6 +86,9 @@ func TestParamsRefuses(t *testing.T) {
 		// HTTP-XMCP-REACHABLE, TOOL-XMCPHEADER-REACHABLE
 		{"root", annotated(`{"title":"t"}`), "the schema itself"},
 	}
+	tests = append(tests, struct{ name, schema, reason string }{
+		"deep", strings.Repeat(`{"properties":{"a":`, 100) + here + strings.Repeat(`}}`, 100), "64 levels",
+	})
 	for _, keyword := range []string{"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"} {
 		tests = append(tests, struct{ name, schema, reason string }{keyword, property(`{"` + keyword + `":` + here + `}`), "properties"})
 	}
