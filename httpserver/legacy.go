@@ -27,6 +27,7 @@ func (x *exchange) legacy(rq *server.Request, wrong error) {
 		return
 	}
 	if ctx, ok := x.begin(context.WithoutCancel(x.r.Context()), false); ok {
+		rq.OnCancel(x.cancel)
 		x.serve(ctx, caller, rq)
 	}
 }

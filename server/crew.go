@@ -17,19 +17,19 @@ type crew struct {
 	wg sync.WaitGroup // the goroutines
 
 	mu     sync.Mutex
-	queue  []func() // not begun; whoever calls run bounds their number
-	next   int      // the first of queue
-	coming bool     // a goroutine has been started and has not begun a task
+	queue  []task // not begun; whoever calls run bounds their number
+	next   int    // the first of queue
+	coming bool   // a goroutine has been started and has not begun a task
 }
 
-// run has task run by a goroutine of the crew.
-func (c *crew) run(task func()) {
+// run has a task run by a goroutine of the crew.
+func (c *crew) run(t task) {
 	c.mu.Lock()
 	if c.next > 0 && len(c.queue) == cap(c.queue) {
 		// Under load there may always be tasks: what has begun makes room.
 		c.queue, c.next = slices.Delete(c.queue, 0, c.next), 0
 	}
-	c.queue = append(c.queue, task)
+	c.queue = append(c.queue, t)
 	send := !c.coming
 	c.coming = true
 	c.mu.Unlock()
@@ -40,33 +40,33 @@ func (c *crew) run(task func()) {
 
 // arrive is the life of a goroutine: it runs tasks until all have begun.
 func (c *crew) arrive() {
-	task := c.take(true)
-	for task != nil {
-		task()
-		task = c.take(false)
+	t, ok := c.take(true)
+	for ok {
+		t.run()
+		t, ok = c.take(false)
 	}
 }
 
-// take returns the next task, nil when there is none, and sees to it that
-// somebody comes for those that are left.
-func (c *crew) take(arrived bool) func() {
+// take returns the next task, if there is one, and sees to it that somebody comes
+// for those that are left.
+func (c *crew) take(arrived bool) (t task, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if arrived {
 		c.coming = false
 	}
 	if c.next == len(c.queue) {
-		return nil
+		return task{}, false
 	}
-	task := c.queue[c.next]
-	c.queue[c.next] = nil
+	t = c.queue[c.next]
+	c.queue[c.next] = task{}
 	if c.next++; c.next == len(c.queue) {
 		c.queue, c.next = c.queue[:0], 0
-		return task
+		return t, true
 	}
 	if !c.coming {
 		c.coming = true
 		c.wg.Go(c.arrive)
 	}
-	return task
+	return t, true
 }

@@ -31,6 +31,7 @@ type duplex struct {
 	conn transport.Conn
 	peer Peer
 	sess *Session
+	sink Sink            // soon
 	ctx  context.Context // ends with the connection; the parent of all requests
 
 	reader *reader
@@ -72,6 +73,7 @@ func (s *Server) ServePeer(ctx context.Context, conn transport.Conn, peer *Peer)
 		peer = &Peer{}
 	}
 	d := &duplex{srv: s, conn: conn, peer: *peer, sess: s.NewSession(conn.Write), ctx: ctx, idle: make(chan struct{})}
+	d.sink = d.soon
 	defer d.closeAfter(ctx)()
 	defer s.ends.add(func() { cancel(ErrClosing) })()
 	var alive sync.WaitGroup // the keep-alive pings
@@ -210,19 +212,34 @@ func (d *duplex) drain(ctx context.Context, limit time.Duration) bool {
 	return false
 }
 
-// frame handles one message, or a batch, save for what a request leaves to do: to
-// run it, in any goroutine. turn is the reader's number of the frame.
-func (d *duplex) frame(frame []byte, turn uint64) (task func()) {
+// A task is a request that is left to be run, in any goroutine.
+type task struct {
+	d    *duplex
+	call *flight
+	to   replier
+}
+
+// A replier takes the response to a message; nil is none.
+type replier interface{ reply(r *Response) }
+
+func (t task) run() {
+	defer t.d.leave()
+	t.to.reply(t.d.handle(t.call))
+}
+
+// frame handles one message, or a batch, save for the task that a request leaves,
+// if there is one. turn is the reader's number of the frame.
+func (d *duplex) frame(frame []byte, turn uint64) (t task, left bool) {
 	if jsonrpc.IsBatch(frame) {
 		d.batch(frame, turn)
-		return nil
+		return task{}, false
 	}
 	m, err := d.srv.Limits().Decode(frame)
 	if err != nil {
 		d.malformed(m, err)
-		return nil
+		return task{}, false
 	}
-	return d.message(m, turn, d.write)
+	return d.message(m, turn, d)
 }
 
 // malformed answers a frame that is no message, except one that was meant as a
@@ -232,15 +249,15 @@ func (d *duplex) malformed(m jsonrpc.Message, err error) {
 		d.srv.log.Debug("a malformed response", "id", m.ID.String(), "error", err)
 		return
 	}
-	d.write(&Response{ID: m.ID, Error: asWire(err)})
+	d.reply(&Response{ID: m.ID, Error: asWire(err)})
 }
 
-// message handles one message, save for the task it returns, and hands its
-// response to reply.
-func (d *duplex) message(m jsonrpc.Message, turn uint64, reply func(*Response)) (task func()) {
+// message handles one message, save for the task that it leaves, and hands its
+// response to the replier.
+func (d *duplex) message(m jsonrpc.Message, turn uint64, to replier) (t task, left bool) {
 	if m.Kind() == jsonrpc.Response {
 		d.sess.Answer(m)
-		return nil
+		return task{}, false
 	}
 	rq, err := d.srv.Decode(m)
 	rq.Principal = d.peer.Principal
@@ -248,30 +265,27 @@ func (d *duplex) message(m jsonrpc.Message, turn uint64, reply func(*Response)) 
 		err = errSessionsOnly
 	}
 	if err != nil {
-		reply(errorResponse(rq.ID, asWire(err)))
-		return nil
+		to.reply(errorResponse(rq.ID, asWire(err)))
+		return task{}, false
 	}
 	rq.shared = true
 	rq.reader, rq.turn = d.reader, turn
-	run, refused := d.begin(rq)
+	call, refused := d.begin(rq)
 	if refused != nil {
-		reply(errorResponse(rq.ID, refused))
-		return nil
+		to.reply(errorResponse(rq.ID, refused))
+		return task{}, false
 	}
 	if rq.ID.IsZero() || inOrder(rq.Method) {
-		reply(run())
-		return nil
+		to.reply(call.run())
+		return task{}, false
 	}
-	return func() {
-		defer d.leave()
-		reply(d.handle(run))
-	}
+	return task{d, call, to}, true
 }
 
 // handle runs a request that was counted.
-func (d *duplex) handle(run func() *Response) *Response {
+func (d *duplex) handle(call *flight) *Response {
 	defer d.handled()
-	return run()
+	return call.run()
 }
 
 // errSessionsOnly has a code that clients which try both kinds of revisions take
@@ -292,7 +306,7 @@ func inOrder(method string) bool {
 
 // begin hands a request to its caller. Requests that run beside the reading
 // goroutine are counted.
-func (d *duplex) begin(rq *Request) (run func() *Response, refused *jsonrpc.Error) {
+func (d *duplex) begin(rq *Request) (call *flight, refused *jsonrpc.Error) {
 	if rq.ID.IsZero() && rq.Method == mcp.NotificationCancelled {
 		d.flying.cancelled(rq, d.srv.log) // a cancellation need not say which era it belongs to
 	}
@@ -301,29 +315,28 @@ func (d *duplex) begin(rq *Request) (run func() *Response, refused *jsonrpc.Erro
 		return nil, errBusy
 	}
 	if rq.Modern() {
-		run, refused = d.flying.begin(d.ctx, rq, func(ctx context.Context) *Response {
-			return d.srv.Serve(ctx, rq, d.soon)
-		})
+		call = &flight{rq: rq, srv: d.srv, sink: d.sink, ctx: d.ctx}
+		refused = d.flying.enter(call)
 	} else {
-		run, refused = d.sess.begin(d.ctx, rq, d.soon)
+		call, refused = d.sess.begin(d.ctx, rq, d.sink)
 	}
 	if counted && refused != nil {
 		d.handled()
 		d.leave()
 	}
-	return run, refused
+	return call, refused
 }
 
 // batch handles the messages of a batch at the same time and answers them in
 // one frame.
 func (d *duplex) batch(frame []byte, turn uint64) {
 	if !d.sess.Ready() || !d.sess.Batches() {
-		d.write(&Response{Error: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the revision of this session has no batches")})
+		d.reply(&Response{Error: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the revision of this session has no batches")})
 		return
 	}
 	items, err := d.srv.Limits().DecodeBatch(frame)
 	if err != nil {
-		d.write(&Response{Error: asWire(err)})
+		d.reply(&Response{Error: asWire(err)})
 		return
 	}
 	b := &batch{conn: d.conn, open: len(items)}
@@ -339,8 +352,8 @@ func (d *duplex) batch(frame []byte, turn uint64) {
 		case item.Method == mcp.MethodInitialize:
 			b.reply(errorResponse(item.ID, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize must not be part of a batch")))
 		default:
-			if task := d.message(item.Message, turn, b.reply); task != nil {
-				d.crew.run(task)
+			if t, left := d.message(item.Message, turn, b); left {
+				d.crew.run(t)
 			}
 		}
 	}
@@ -374,8 +387,8 @@ func (b *batch) reply(r *Response) {
 	}
 }
 
-// write sends a response; nil is none.
-func (d *duplex) write(r *Response) {
+// reply sends a response; nil is none.
+func (d *duplex) reply(r *Response) {
 	if r == nil {
 		return
 	}

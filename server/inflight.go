@@ -17,11 +17,33 @@ type inflight struct {
 	calls map[jsonrpc.ID]*flight
 }
 
-// A flight is one request in flight.
+// A flight is one request or notification that was admitted. It is run once, in
+// any goroutine.
 type flight struct {
-	id     jsonrpc.ID
-	method string
+	rq     *Request
+	srv    *Server
+	sess   *Session // the caller; nil for a stateless request
+	sink   Sink
+	ctx    context.Context // ends with the flight
 	cancel context.CancelCauseFunc
+	of     *inflight // nil for a notification, which is not entered
+}
+
+// run handles the request. The response is nil when the request was cancelled
+// meanwhile, and for a notification.
+func (f *flight) run() *Response {
+	response := f.serve()
+	if f.of != nil && !f.of.end(f) {
+		return nil
+	}
+	return response
+}
+
+func (f *flight) serve() *Response {
+	if f.sess != nil {
+		return f.srv.serve(f.ctx, f.sess, f.rq, f.sink)
+	}
+	return f.srv.Serve(f.ctx, f.rq, f.sink)
 }
 
 // A CancelledError is the cause of the context of a request that its caller
@@ -42,48 +64,36 @@ func (e *CancelledError) Error() string {
 // whose behalf the request was made can hand it on.
 func (e *CancelledError) CancelReason() string { return e.Reason }
 
-// begin enters a request; run handles it with serve. The response is nil when
-// the request was cancelled meanwhile. Notifications are not entered.
-func (f *inflight) begin(ctx context.Context, rq *Request, serve func(context.Context) *Response) (run func() *Response, err *jsonrpc.Error) {
+// enter enters a request that has come; its context, so far that of the carrier,
+// ends with the flight from then on. Notifications are not entered.
+func (f *inflight) enter(call *flight) *jsonrpc.Error {
+	rq := call.rq
 	if rq.ID.IsZero() {
-		return func() *Response { return serve(ctx) }, nil
+		return nil
 	}
-	ctx, call, err := f.start(ctx, rq)
-	if err != nil {
-		return nil, err
-	}
-	return func() *Response {
-		response := serve(ctx)
-		if !f.end(call) {
-			return nil
-		}
-		return response
-	}, nil
-}
-
-// start enters a request. The context it returns ends with the flight.
-func (f *inflight) start(ctx context.Context, rq *Request) (context.Context, *flight, *jsonrpc.Error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, ok := f.calls[rq.ID]; ok {
-		return nil, nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "request id %s is in use", rq.ID)
+		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "request id %s is in use", rq.ID)
 	}
 	if f.calls == nil {
 		f.calls = make(map[jsonrpc.ID]*flight)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	call := &flight{id: rq.ID, method: rq.Method, cancel: cancel}
+	if call.cancel = rq.cancel; call.cancel == nil {
+		call.ctx, call.cancel = context.WithCancelCause(call.ctx)
+	}
+	call.of = f
 	f.calls[rq.ID] = call
-	return ctx, call, nil
+	return nil
 }
 
 // end removes a flight. It reports whether the request is still to be
 // answered: a cancelled one is not, and its id may be in use again.
 func (f *inflight) end(call *flight) bool {
 	f.mu.Lock()
-	wanted := f.calls[call.id] == call
+	wanted := f.calls[call.rq.ID] == call
 	if wanted {
-		delete(f.calls, call.id)
+		delete(f.calls, call.rq.ID)
 	}
 	f.mu.Unlock()
 	call.cancel(nil)
@@ -127,7 +137,7 @@ func (f *inflight) stopListens() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for id, call := range f.calls {
-		if call.method == mcp.MethodSubscriptionsListen {
+		if call.rq.Method == mcp.MethodSubscriptionsListen {
 			delete(f.calls, id)
 			call.cancel(&CancelledError{Reason: "the connection has ended"})
 		}

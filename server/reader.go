@@ -65,7 +65,7 @@ func (r *reader) read() {
 	for {
 		frame, err := r.d.conn.Read()
 		if large, ok := errors.AsType[*transport.FrameTooLargeError](err); ok {
-			r.d.write(&Response{Error: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", large)})
+			r.d.reply(&Response{Error: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", large)})
 			continue
 		}
 		if err != nil {
@@ -78,15 +78,15 @@ func (r *reader) read() {
 		r.turns++
 		turn := r.turns
 		r.handling.Store(turn)
-		task := r.d.frame(frame, turn)
+		t, left := r.d.frame(frame, turn)
 		if !r.handling.CompareAndSwap(turn, 0) {
 			return // and there is no task: the frame was handled in order
 		}
 		switch {
-		case task == nil:
+		case !left:
 		case r.more():
-			r.d.crew.run(task)
-		case !r.run(task, turn):
+			r.d.crew.run(t)
+		case !r.run(t, turn):
 			return
 		}
 	}
@@ -99,10 +99,10 @@ func (r *reader) more() bool {
 }
 
 // run runs a request, and reports whether the role has not been lost meanwhile.
-func (r *reader) run(task func(), turn uint64) bool {
+func (r *reader) run(t task, turn uint64) bool {
 	r.running.Store(turn)
 	r.timer.Reset(takeOver)
-	task()
+	t.run()
 	if !r.running.CompareAndSwap(turn, 0) {
 		return false
 	}

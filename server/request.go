@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -36,6 +37,7 @@ type Request struct {
 	meta       requestMeta
 	shared     bool                           // the carrier has one stream for all requests
 	disconnect func(retry time.Duration) bool // nil when the carrier cannot
+	cancel     context.CancelCauseFunc        // nil when the carrier has none for it
 	reader     *reader                        // of the connection it came on; nil for none
 	turn       uint64                         // of the reader, with the frame it came in
 }
@@ -54,6 +56,11 @@ type requestMeta struct {
 func (rq *Request) OnDisconnect(disconnect func(retry time.Duration) bool) {
 	rq.disconnect = disconnect
 }
+
+// OnCancel sets what cancels the context that the request will be served with, and
+// no other request. Carriers that have made such a context call it before they
+// serve the request, which then does without another one.
+func (rq *Request) OnCancel(cancel context.CancelCauseFunc) { rq.cancel = cancel }
 
 // Modern reports whether the request carries its own version, identity and
 // capabilities and is served without a session.

@@ -121,26 +121,25 @@ func (sess *Session) logLevel() (mcp.LoggingLevel, bool) {
 // go to sink before Serve returns. The response is nil for notifications, and
 // for a request that the client cancelled meanwhile.
 func (sess *Session) Serve(ctx context.Context, rq *Request, sink Sink) *Response {
-	run, err := sess.begin(ctx, rq, sink)
+	call, err := sess.begin(ctx, rq, sink)
 	if err != nil {
 		return errorResponse(rq.ID, err)
 	}
-	return run()
+	return call.run()
 }
 
-// begin admits a request and enters it into those in flight; run handles it.
+// begin admits a request and enters it into those in flight.
 // Carriers on which order counts begin requests in the order of arrival, so
 // that a cancellation finds what it is about, and run them side by side.
-func (sess *Session) begin(ctx context.Context, rq *Request, sink Sink) (run func() *Response, err *jsonrpc.Error) {
+func (sess *Session) begin(ctx context.Context, rq *Request, sink Sink) (*flight, *jsonrpc.Error) {
 	if err := sess.admit(rq.Method); err != nil {
 		return nil, err
 	}
 	if rq.ID.IsZero() && rq.Method == mcp.NotificationCancelled {
 		sess.flying.cancelled(rq, sess.srv.log)
 	}
-	return sess.flying.begin(ctx, rq, func(ctx context.Context) *Response {
-		return sess.srv.serve(ctx, sess, rq, sink)
-	})
+	call := &flight{rq: rq, srv: sess.srv, sess: sess, sink: sink, ctx: ctx}
+	return call, sess.flying.enter(call)
 }
 
 // admit refuses what does not fit the state of the handshake. Clients that
