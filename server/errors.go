@@ -108,7 +108,7 @@ func (s *Server) toWire(ctx context.Context, c *Call, err error) *jsonrpc.Error 
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return permitted(c.from.revision(), e)
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || c.gone(err) {
 		// Whatever failed, there is nobody to be told why, and nothing to mend.
 		s.log.LogAttrs(ctx, slog.LevelDebug, "cancelled request failed", slog.String("method", c.Method), slog.Any("error", err))
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the request was cancelled")
@@ -116,10 +116,6 @@ func (s *Server) toWire(ctx context.Context, c *Call, err error) *jsonrpc.Error 
 	if errors.Is(err, context.DeadlineExceeded) {
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the request took too long")
 	}
-	level := slog.LevelError
-	if c.gone(err) {
-		level = slog.LevelDebug
-	}
-	s.log.LogAttrs(ctx, level, "request failed", slog.String("method", c.Method), slog.Any("error", err))
+	s.log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("method", c.Method), slog.Any("error", err))
 	return errInternal
 }

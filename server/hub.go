@@ -50,6 +50,7 @@ type subscriber struct {
 	view       *View // what the client may see; nil for everything
 	wants      change
 	uris       map[string]bool // subscribed resources
+	size       int             // of their URIs, in bytes
 	pending    change
 	updated    map[string]bool // subscribed resources that have changed
 	held       bool            // nothing is delivered yet
@@ -58,8 +59,12 @@ type subscriber struct {
 	wg         sync.WaitGroup // the delivery under way; whoever owns the sink waits
 }
 
-// maxSubscribedURIs bounds the resources one subscriber can follow.
-const maxSubscribedURIs = 10_000
+// maxSubscribedURIs bounds the resources one subscriber can follow, and
+// maxSubscribedBytes the memory that their URIs take: a template may match any.
+const (
+	maxSubscribedURIs  = 10_000
+	maxSubscribedBytes = 1 << 20
+)
 
 func (h *hub) init(s *Server) {
 	h.log = s.log.Warn
@@ -238,20 +243,35 @@ func (h *hub) close() {
 func (h *hub) follow(sub *subscriber, uri string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(sub.uris) >= maxSubscribedURIs && !sub.uris[uri] {
-		return invalidParams("too many subscriptions: at most %d", maxSubscribedURIs)
+	if !sub.followLocked(uri) {
+		return invalidParams("too many subscriptions: at most %d, whose URIs take %d bytes", maxSubscribedURIs, maxSubscribedBytes)
+	}
+	return nil
+}
+
+// followLocked reports whether there was room.
+func (sub *subscriber) followLocked(uri string) bool {
+	if sub.uris[uri] {
+		return true
+	}
+	if len(sub.uris) >= maxSubscribedURIs || sub.size+len(uri) > maxSubscribedBytes {
+		return false
 	}
 	if sub.uris == nil {
 		sub.uris = map[string]bool{}
 	}
 	sub.uris[uri] = true
-	return nil
+	sub.size += len(uri)
+	return true
 }
 
 func (h *hub) unfollow(sub *subscriber, uri string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(sub.uris, uri)
+	if sub.uris[uri] {
+		delete(sub.uris, uri)
+		sub.size -= len(uri)
+	}
 	delete(sub.updated, uri)
 }
 

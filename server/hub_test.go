@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -250,4 +251,38 @@ func TestSubscriberThatIsSlow(t *testing.T) {
 			t.Errorf("the slow one was told %d times of %d changes, want a few times", told, changes+2)
 		}
 	})
+}
+
+// What a subscriber follows takes memory: URIs may be long, and a template may
+// match any.
+func TestSubscriptionsAreBounded(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, nil)
+	uri := func(i int) string { return fmt.Sprintf("big:%064000d", i) }
+	for i := range 20 {
+		srv.AddResource(mcp.Resource{URI: uri(i), Name: "n"}, contents(""))
+	}
+	d := talk(t, srv)
+	d.ask("initialize", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}`)
+	d.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for i := range 16 {
+		result[mcp.EmptyResult](t, d.ask("resources/subscribe", `"uri":"`+uri(i)+`"`))
+		result[mcp.EmptyResult](t, d.ask("resources/subscribe", `"uri":"`+uri(i)+`"`)) // is the same one
+	}
+	code(t, d.ask("resources/subscribe", `"uri":"`+uri(16)+`"`), jsonrpc.CodeInvalidParams)
+	result[mcp.EmptyResult](t, d.ask("resources/unsubscribe", `"uri":"`+uri(3)+`"`))
+	result[mcp.EmptyResult](t, d.ask("resources/subscribe", `"uri":"`+uri(16)+`"`))
+	srv.ResourceUpdated(uri(16))
+	d.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + uri(16) + `"}}`)
+
+	var all []string
+	for i := range 20 {
+		all = append(all, `"`+uri(i)+`"`)
+	}
+	d.send(`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":[` +
+		strings.Join(all, ",") + `]},` + modernMeta + `}}`)
+	frame, err := d.conn.Read()
+	if got := strings.Count(string(frame), "big:"); err != nil || got != 16 {
+		t.Errorf("%d URIs granted, %v; want 16", got, err)
+	}
 }

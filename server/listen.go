@@ -74,13 +74,12 @@ func (s *Server) grant(ctx context.Context, c *Call, sub *subscriber, filter *mc
 	if filter.ResourcesListChanged {
 		granted.ResourcesListChanged, sub.wants = true, sub.wants|changedResources
 	}
-	sub.uris = map[string]bool{}
 	for _, uri := range filter.ResourceSubscriptions {
 		if ctx.Err() != nil || len(sub.uris) >= maxSubscribedURIs {
 			break
 		}
-		if _, err := s.findResource(c, uri); err == nil && !sub.uris[uri] {
-			sub.uris[uri] = true
+		// Nobody else knows the subscriber yet.
+		if _, err := s.findResource(c, uri); err == nil && !sub.uris[uri] && sub.followLocked(uri) {
 			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
 		}
 	}

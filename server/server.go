@@ -260,8 +260,10 @@ func (s *Server) rebuild() {
 // after the other.
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
-// Close ends all sessions and subscriptions. Requests in flight are cancelled.
-// Connections are ended by whoever serves them. Close may be called again.
+// Close ends subscriptions and the connections of ServeConn, whose requests it
+// cancels; nobody is told of changes any more. Requests and sessions of other
+// carriers, such as those over HTTP, are ended by closing the carrier. Close may be
+// called again.
 func (s *Server) Close() error {
 	s.ends.end()
 	s.hub.close()

@@ -24,6 +24,8 @@ const (
 	messagePath   = "/message"
 	healthPath    = "/healthz"
 	headerTimeout = 10 * time.Second
+	readTimeout   = time.Minute // for a body; streams are not cut
+	writeTimeout  = time.Minute // for what the handler does not write itself
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 64 << 10
 	shutdownTime  = 3 * time.Second
@@ -104,6 +106,8 @@ func (e *endpoint) serve(ctx context.Context) error {
 	srv := &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(e.log.Handler(), slog.LevelDebug),

@@ -254,3 +254,27 @@ func TestAskingSeveral(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// TestRefusedQuestionsAreNotKept wants calls that are over to make room.
+func TestRefusedQuestionsAreNotKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		g := openAsking(t, true, &calls)
+		greet := &mcp.CallToolParams{Name: "up_greet", Arguments: json.RawMessage(`{"title":"Dr"}`)}
+		opts := answering("2025-11-25", "Ann")
+		opts.OnElicit = func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return nil, errors.New("not now")
+		}
+		rude := connect(t, g, opts)
+		for range 1100 { // more than can wait for an answer
+			if r, err := rude.CallTool(t.Context(), greet, nil); err == nil && !r.IsError {
+				t.Fatalf("got %+v", r)
+			}
+		}
+		r, err := connect(t, g, answering("2025-11-25", "Ann")).CallTool(t.Context(), greet, nil)
+		if err != nil || r.Content[0].Text != "hi: Dr fAnn lAnn" {
+			t.Errorf("got %+v, %v", r, err)
+		}
+	})
+}
