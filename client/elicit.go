@@ -2,15 +2,19 @@ package client
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 
+	"github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/internal/revision"
 	"github.com/ferrymcp/ferry/mcp"
 )
 
 // elicit asks the user with the handler. What the user filled in is checked
 // against the form and completed with its defaults.
-func (c *Client) elicit(ctx context.Context, declared *mcp.ElicitationCapability, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+func (c *Client) elicit(ctx context.Context, rev *revision.Revision, declared *mcp.ElicitationCapability, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	if params == nil {
 		return nil, invalidQuestion("params are missing")
 	}
@@ -25,6 +29,18 @@ func (c *Client) elicit(ctx context.Context, declared *mcp.ElicitationCapability
 	if err != nil {
 		return nil, err
 	}
+	answer := *result
+	if result.Accepted() && !asked.IsURL() {
+		if answer.Content, err = asked.RequestedSchema.Fill(result.Content); err != nil {
+			return nil, fmt.Errorf("what the handler returned does not fit the form: %w", err)
+		}
+	}
+	return elicitAnswer(rev, &asked, &answer)
+}
+
+// elicitAnswer returns an answer as a server of the revision may have it: with
+// content only when a form was accepted, and there only what forms are made of.
+func elicitAnswer(rev *revision.Revision, asked *mcp.ElicitParams, result *mcp.ElicitResult) (*mcp.ElicitResult, error) {
 	answer := mcp.ElicitResult{Action: result.Action}
 	answer.Meta = result.Meta
 	switch {
@@ -32,11 +48,28 @@ func (c *Client) elicit(ctx context.Context, declared *mcp.ElicitationCapability
 	case result.Action != mcp.ElicitAccept:
 		return nil, fmt.Errorf("the handler returned the unknown action %q", result.Action)
 	case !asked.IsURL():
-		if answer.Content, err = asked.RequestedSchema.Fill(result.Content); err != nil {
-			return nil, fmt.Errorf("what the handler returned does not fit the form: %w", err)
+		for name, value := range json.Members(result.Content) {
+			if !inForms(rev, value) {
+				return nil, fmt.Errorf("field %q: forms of %s have no values like %.40s", name, rev.Name(), value)
+			}
 		}
+		answer.Content = result.Content
 	}
 	return &answer, nil
+}
+
+// inForms reports whether a value is one that forms of the revision can have: a
+// text, a number, true or false, and in newer ones a list of texts.
+func inForms(rev *revision.Revision, value stdjson.RawMessage) bool {
+	switch value[0] {
+	case '{', 'n':
+		return false
+	case '[':
+		var texts []stdjson.RawMessage
+		return rev.Has(revision.FormLists) && json.Unmarshal(value, &texts) == nil &&
+			!slices.ContainsFunc(texts, func(text stdjson.RawMessage) bool { return text[0] != '"' })
+	}
+	return true
 }
 
 // checkElicit tells why the user is not asked; "" means that nothing stands

@@ -87,11 +87,13 @@ func (s *Session) respond(ctx context.Context, rev *revision.Revision, q mcp.Inp
 	err := error(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method %q is not supported", q.Method))
 	switch {
 	case answer != nil && declares(&declared, q.Method):
-		result, err = c.pass(ctx, answer, q)
+		if result, err = c.pass(ctx, answer, q); err == nil {
+			result, err = proper(rev, &declared, q, result)
+		}
 	case answer != nil || !c.opts.handles(q.Method):
 	case q.Method == mcp.MethodElicitationCreate && declared.Elicitation != nil:
 		s.sentTo(rev, q.Elicit)
-		result, err = c.elicit(ctx, declared.Elicitation, q.Elicit)
+		result, err = c.elicit(ctx, rev, declared.Elicitation, q.Elicit)
 	case q.Method == mcp.MethodSamplingCreateMessage && declared.Sampling != nil:
 		result, err = c.sample(ctx, declared.Sampling, q.Sampling)
 	case q.Method == mcp.MethodRootsList && declared.Roots != nil:
@@ -140,6 +142,21 @@ func (c *Client) pass(ctx context.Context, answer answerer, q mcp.InputRequest) 
 		typed = new(mcp.ListRootsResult)
 	}
 	return typed, json.Unmarshal(raw, typed)
+}
+
+// proper returns an answer that was passed on as the server may have it.
+func proper(rev *revision.Revision, declared *mcp.ClientCapabilities, q mcp.InputRequest, result any) (any, error) {
+	switch r := result.(type) {
+	case *mcp.ElicitResult:
+		asked := q.Elicit
+		if asked == nil {
+			asked = &mcp.ElicitParams{}
+		}
+		return elicitAnswer(rev, asked, r)
+	case *mcp.CreateMessageResult:
+		return sampleAnswer(declared.Sampling, r)
+	}
+	return result, nil
 }
 
 // errNoAnswer is the error of a handler that returned nothing.

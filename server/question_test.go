@@ -338,3 +338,39 @@ func TestNotificationThatIgnoresItsContext(t *testing.T) {
 		}
 	})
 }
+
+// TestRootsAreAsked wants roots to be asked for once in a call, and anew in the
+// next: they may have changed, or be gone.
+func TestRootsAreAsked(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "ROOT-SRV-CACHE", "ROOT-SRV-UNAVAILABLE", "ROOT-SRV-HANDLE-CHANGES", "ROOT-LIST-CHANGED-REFRESH", "ROOT-SRV-CHECK-CAP")
+	srv := newServer(t, nil)
+	tool(srv, "look", func(ctx context.Context, c *server.Call) (string, error) {
+		var found [2]int
+		for i := range found {
+			roots, err := server.Roots(ctx, c, "roots")
+			if err != nil {
+				return "none", err
+			}
+			found[i] = len(roots)
+		}
+		return fmt.Sprint(found), nil
+	})
+	for _, revision := range []string{"2024-11-05", "2025-11-25", modern} {
+		answers := []string{`{"roots":[{"uri":"file:///a"},{"uri":"file:///b"}]}`, `{"roots":[]}`, `{"roots":[{"uri":"file:///a"}]}`}
+		a := talk(t, srv).asker(revision, allCapabilities, nil)
+		a.answer = func(mcp.InputRequest) string { return answers[len(a.asked)-1] }
+		for i, want := range []string{"[2 2]", "[0 0]", "[1 1]"} {
+			if revision != modern {
+				a.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+			}
+			if got := text(t, a.call("look")); got != want || len(a.asked) != i+1 {
+				t.Errorf("%s: got %q after %q, want %q", revision, got, a.asked, want)
+			}
+		}
+	}
+	a := talk(t, srv).asker("2025-11-25", allCapabilities, func(mcp.InputRequest) string { return `{"code":-32603,"message":"they are gone"}` })
+	if got, want := text(t, a.call("look")), `tool error: the client's answer to "roots": they are gone (-32603)`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
