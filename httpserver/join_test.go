@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/ferrymcp/ferry/mcp"
-	"github.com/ferrymcp/ferry/mcptest"
 	"github.com/ferrymcp/ferry/server"
 )
 
@@ -100,7 +99,6 @@ func TestJoinedEventsLeaveByThemselves(t *testing.T) {
 // The connections of HTTP/2 carry more than one request.
 func TestNoDisconnectWithHTTP2(t *testing.T) {
 	t.Parallel()
-	mcptest.NoLeaks(t)
 	e := start(t, nil)
 	server.AddTool(e.srv, mcp.Tool{Name: "try"}, func(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
 		let := c.Disconnect(0)
