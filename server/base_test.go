@@ -83,6 +83,9 @@ func TestUnofferedFeatures(t *testing.T) {
 		f(srv)
 		modern, legacy := talk(t, srv), talk(t, srv)
 		discovered := result[mcp.DiscoverResult](t, modern.askModern("server/discover", "")).Capabilities
+		if r := discovered.Resources; r != nil && !r.Subscribe {
+			t.Error("resources can be subscribed to, and that is not declared")
+		}
 		legacy.open("2025-11-25")
 		for kind, names := range methods {
 			declared := map[string]bool{
