@@ -70,6 +70,9 @@ func (a *asker) ask(method, params string) jsonrpc.Message {
 		if m.Error != nil || json.Unmarshal(m.Result, &required) != nil || required.ResultType != mcp.ResultInputRequired {
 			return m
 		}
+		if a.rounds == 50 {
+			a.t.Fatalf("%s is asked about without an end: %s", params, m.Result)
+		}
 		more = a.answers(required)
 	}
 }

@@ -194,9 +194,8 @@ func TestRawTools(t *testing.T) {
 		srv.AddRawTool(mcp.Tool{Name: name}, func(context.Context, *server.Call) (any, error) { return value, nil })
 	}
 	modern := map[string]string{
-		"link":      `{"content":[{"type":"resource_link","uri":"a:b","name":"n"}],"structuredContent":{"x":1},"resultType":"complete"}`,
-		"raw-input": `{"resultType":"input_required"}`,
-		"map":       `{"content":[],"resultType":"complete"}`, "nil": `{` + stamp + `}`, "nil-pointer": `{"content":[],` + stamp + `}`,
+		"link": `{"content":[{"type":"resource_link","uri":"a:b","name":"n"}],"structuredContent":{"x":1},"resultType":"complete"}`,
+		"map":  `{"content":[],"resultType":"complete"}`, "nil": `{` + stamp + `}`, "nil-pointer": `{"content":[],` + stamp + `}`,
 	}
 	old := map[string]string{"link": `{"content":[{"type":"text","text":"n: a:b"}]}`, "map": `{"content":[]}`, "nil": `{}`, "nil-pointer": `{"content":[]}`}
 	d := talk(t, srv)

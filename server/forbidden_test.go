@@ -345,3 +345,41 @@ func TestPagesThatAreNone(t *testing.T) {
 	})
 	code(t, talk(t, srv).asker(modern, allCapabilities, replies).call("code"), jsonrpc.CodeInternal)
 }
+
+// TestQuestionsInRawResults has handlers write the result that asks themselves:
+// it is checked and sealed like any other.
+func TestQuestionsInRawResults(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "MRTR-METHODS", "MRTR-CAPABILITY", "MRTR-AT-LEAST-ONE", "MRTR-STATE-INTEGRITY")
+	srv := newServer(t, nil)
+	raw := map[string]string{
+		"roots":   `{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list"}},"requestState":"mine"}`,
+		"nothing": `{"resultType":"input_required"}`,
+		"broken":  `{"resultType":"input_required","inputRequests":5}`,
+		"ping":    `{"resultType":"input_required","inputRequests":{"k":{"method":"ping"}}}`,
+		"talk":    `{"content":[{"type":"text","text":"input_required"}]}`,
+	}
+	for name, result := range raw {
+		handler := func(_ context.Context, c *server.Call) (any, error) {
+			if state, err := c.RequestState(); state != "" || err != nil {
+				return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text(state)}}, err
+			}
+			return json.RawMessage(result), nil
+		}
+		srv.AddRawTool(mcp.Tool{Name: name}, handler)
+		srv.Handle("x/"+name, handler)
+	}
+	srv.AddRawTool(mcp.Tool{Name: "nil"}, func(context.Context, *server.Call) (any, error) { return (*mcp.InputRequiredResult)(nil), nil })
+	for _, revision := range []string{"2025-11-25", modern} {
+		for name, want := range map[string]string{"roots": "mine", "talk": "input_required", "nothing": "", "broken": "", "ping": "", "nil": ""} {
+			a := talk(t, srv).asker(revision, allCapabilities, replies)
+			m := a.call(name)
+			if got := m.Error == nil && text(t, m) == want; got != (want != "") || strings.Contains(a.state, "mine") {
+				t.Errorf("%s %s: got %s %v", revision, name, m.Result, m.Error)
+			}
+		}
+	}
+	a := talk(t, srv).asker(modern, `{}`, replies)
+	code(t, a.call("roots"), mcp.CodeMissingClientCapability)
+	code(t, a.ask("x/roots", `"x":1`), jsonrpc.CodeInternal)
+}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -157,9 +158,9 @@ const maxRounds = 16
 func (s *Server) run(ctx context.Context, c *Call) (any, error) {
 	for range maxRounds {
 		result, err := (*s.handler.Load())(ctx, c)
-		required := inputRequired(result)
-		if err != nil {
-			required = nil
+		var required *mcp.InputRequiredResult
+		if err == nil {
+			required, err = inputRequired(result)
 		}
 		sess := c.Session()
 		if sess == nil {
@@ -175,15 +176,32 @@ func (s *Server) run(ctx context.Context, c *Call) (any, error) {
 	return nil, fmt.Errorf("%s %q has asked for input %d times", c.Method, c.Name, maxRounds)
 }
 
-// inputRequired returns a result as a pointer if it asks for input.
-func inputRequired(result any) *mcp.InputRequiredResult {
+// inputRequired returns a result that asks for input, also one that is JSON
+// already; nil when it does not.
+func inputRequired(result any) (*mcp.InputRequiredResult, error) {
 	switch r := result.(type) {
 	case *mcp.InputRequiredResult:
-		return r
+		if r == nil {
+			r = &mcp.InputRequiredResult{}
+		}
+		return r, nil
 	case mcp.InputRequiredResult:
-		return &r
+		return &r, nil
+	case json.RawMessage:
+		if !bytes.Contains(r, []byte(mcp.ResultInputRequired)) {
+			return nil, nil
+		}
+		kind, _ := ijson.Member(r, "resultType")
+		if text, ok := ijson.Unquote(kind); !ok || text != mcp.ResultInputRequired {
+			return nil, nil
+		}
+		required := new(mcp.InputRequiredResult)
+		if err := ijson.Unmarshal(r, required); err != nil {
+			return nil, fmt.Errorf("read a result that requires input: %w", err)
+		}
+		return required, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // fulfil asks the client of a session what a result asks for.
