@@ -19,18 +19,25 @@ const maxVisits = 1024
 // ids, until the server says that the user is done there.
 type visits struct {
 	mu   sync.Mutex
-	open map[string]chan struct{} // closed when done
+	open map[string]*visit
 }
 
-// begin notes a page and returns what is closed when the user is done.
-func (v *visits) begin(id string) <-chan struct{} {
+// A visit may be what several calls wait for.
+type visit struct {
+	done  chan struct{} // closed when the user is done
+	calls int
+}
+
+// begin notes a page for one more call.
+func (v *visits) begin(id string) *visit {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if done := v.open[id]; done != nil {
-		return done
+	if known := v.open[id]; known != nil {
+		known.calls++
+		return known
 	}
 	if v.open == nil {
-		v.open = map[string]chan struct{}{}
+		v.open = map[string]*visit{}
 	}
 	if len(v.open) >= maxVisits {
 		for old := range v.open { // a server that never says so has many
@@ -38,15 +45,18 @@ func (v *visits) begin(id string) <-chan struct{} {
 			break
 		}
 	}
-	done := make(chan struct{})
-	v.open[id] = done
-	return done
+	begun := &visit{done: make(chan struct{}), calls: 1}
+	v.open[id] = begun
+	return begun
 }
 
-func (v *visits) forget(id string) {
+// forget undoes begin for one call.
+func (v *visits) forget(id string, one *visit) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	delete(v.open, id)
+	if one.calls--; one.calls == 0 && v.open[id] == one {
+		delete(v.open, id)
+	}
 }
 
 // completed notes that the server is done with a page, and reports whether the
@@ -58,11 +68,11 @@ func (v *visits) completed(params stdjson.RawMessage) bool {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	done := v.open[p.ElicitationID]
-	if done == nil {
+	known := v.open[p.ElicitationID]
+	if known == nil {
 		return false
 	}
-	close(done)
+	close(known.done)
 	delete(v.open, p.ElicitationID)
 	return true
 }
@@ -94,12 +104,13 @@ func (c *conversation) visit(ctx context.Context) error {
 	refusal := c.err
 	pages, _ := errors.AsType[*mcp.URLElicitationRequiredError](refusal)
 	questions := make(map[string]mcp.InputRequest, len(pages.Elicitations))
-	done := make([]<-chan struct{}, 0, len(pages.Elicitations))
+	visits := make([]*visit, 0, len(pages.Elicitations))
 	for _, page := range pages.Elicitations {
 		page.Mode = mcp.ElicitURL
 		questions[page.ElicitationID] = mcp.ElicitInput(&page)
-		done = append(done, c.sess.visits.begin(page.ElicitationID))
-		defer c.sess.visits.forget(page.ElicitationID)
+		begun := c.sess.visits.begin(page.ElicitationID)
+		visits = append(visits, begun)
+		defer c.sess.visits.forget(page.ElicitationID, begun)
 	}
 	responses, err := c.answers(ctx, questions)
 	if err != nil {
@@ -111,9 +122,9 @@ func (c *conversation) visit(ctx context.Context) error {
 			return refusal
 		}
 	}
-	for _, finished := range done {
+	for _, begun := range visits {
 		select {
-		case <-finished:
+		case <-begun.done:
 		case <-c.sess.ctx.Done():
 			return context.Cause(c.sess.ctx)
 		case <-ctx.Done():

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,6 +101,33 @@ func TestVisits(t *testing.T) {
 		if e, ok := errors.AsType[*client.TimeoutError](err); !ok || !e.Max || calls != 1 {
 			t.Errorf("got %v after %d calls", err, calls)
 		}
+	})
+	bubble(t, "shared by two calls, one of which ends", func(t *testing.T) {
+		complete := make(chan struct{})
+		sess := connect(t, fake(t, func(p *peer) {
+			p.open(r4)
+			for range 2 {
+				p.fail(p.want(mcp.MethodToolsCall), mcp.CodeURLElicitationRequired, `{"elicitations":[{"mode":"url","elicitationId":"1","url":"https://a.example/1","message":"one"}]}`)
+			}
+			<-complete
+			p.notify(mcp.NotificationElicitationComplete, `{"elicitationId":"1"}`)
+			p.result(p.want(mcp.MethodToolsCall), `{"content":[]}`)
+			p.idle()
+		}), able())
+		ctx, cancel := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		calls.Go(func() { _, _ = sess.CallTool(ctx, &noPause, nil) })
+		synctest.Wait()
+		calls.Go(func() {
+			if _, err := sess.CallTool(t.Context(), &noPause, nil); err != nil {
+				t.Errorf("the other call: %v", err)
+			}
+		})
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		close(complete)
+		calls.Wait()
 	})
 	bubble(t, "not in a stateless revision", func(t *testing.T) {
 		sess := connect(t, fake(t, answering(r5, func(p *peer, m jsonrpc.Message) { p.fail(m, mcp.CodeURLElicitationRequired, twoPages) })), able())
