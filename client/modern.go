@@ -72,10 +72,7 @@ func routeName(method string, params stdjson.RawMessage) string {
 	if !ok {
 		return ""
 	}
-	var name string
-	if json.Unmarshal(raw, &name) != nil {
-		return "" // the server will say what is wrong with it
-	}
+	name, _ := json.Unquote(raw) // of one that is no text the server will say what is wrong
 	return name
 }
 
@@ -93,9 +90,9 @@ func (d *modern) final(method string, raw stdjson.RawMessage) error {
 	if !ok || string(member) == "null" {
 		return nil // a result without a type is complete
 	}
-	var kind string
-	if err := json.Unmarshal(member, &kind); err != nil {
-		return malformed(method, "resultType: %v", err)
+	kind, isText := json.Unquote(member)
+	if !isText {
+		return malformed(method, "resultType is not a string")
 	}
 	switch kind {
 	case mcp.ResultComplete:

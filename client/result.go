@@ -9,7 +9,7 @@ import (
 // decodeResult decodes the result of a method, which must have one of the
 // members named: a result without any is not the one that was asked for.
 func decodeResult(method string, raw stdjson.RawMessage, v any, members ...string) error {
-	if err := json.Unmarshal(raw, v); err != nil {
+	if err := json.Read(raw, v); err != nil {
 		return malformed(method, "%v", err)
 	}
 	for _, name := range members {

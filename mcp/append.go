@@ -8,10 +8,10 @@ import (
 	ijson "github.com/ferrymcp/ferry/internal/json"
 )
 
-// What a server writes most often is written by hand, in a fraction of the time
-// that reflection takes: results of tools, and progress. The methods report
-// false, and leave buf as it was, for values that need the general way. Both ways
-// write the same bytes.
+// What is written most often is written by hand, in a fraction of the time that
+// reflection takes: calls of tools and their results, and progress. The methods
+// report false, and leave buf as it was, for values that need the general way. Both
+// ways write the same bytes.
 
 // WriteJSON appends the result to buf, if it holds what most results do.
 func (r *CallToolResult) WriteJSON(buf *bytes.Buffer) bool {
@@ -104,6 +104,29 @@ func (p *ProgressParams) WriteJSON(buf *bytes.Buffer) bool {
 	if p.Message != "" {
 		buf.WriteString(`,"message":`)
 		if !ijson.WriteString(buf, p.Message) {
+			buf.Truncate(before)
+			return false
+		}
+	}
+	buf.WriteByte('}')
+	return true
+}
+
+// WriteJSON appends the parameters to buf, if they are those of a plain call.
+func (p *CallToolParams) WriteJSON(buf *bytes.Buffer) bool {
+	if p.Meta != nil || p.InputResponses != nil || p.RequestState != nil || p.Task != nil {
+		return false
+	}
+	before := buf.Len()
+	buf.Grow(len(p.Name) + len(p.Arguments) + len(`{"name":"","arguments":}`))
+	buf.WriteString(`{"name":`)
+	if !ijson.WriteString(buf, p.Name) {
+		buf.Truncate(before)
+		return false
+	}
+	if p.Arguments != nil {
+		buf.WriteString(`,"arguments":`)
+		if !ijson.WriteRaw(buf, p.Arguments) {
 			buf.Truncate(before)
 			return false
 		}

@@ -35,6 +35,26 @@ func Member(object []byte, name string) (stdjson.RawMessage, bool) {
 	return nil, false
 }
 
+// Items yields the raw values of an array's items, under the rules of Members.
+func Items(array []byte) iter.Seq[stdjson.RawMessage] {
+	return func(yield func(stdjson.RawMessage) bool) {
+		i := skipSpace(array, 0)
+		if i >= len(array) || array[i] != '[' {
+			return
+		}
+		for i++; ; i++ { // at '[' or ',' before the increment
+			start := skipSpace(array, i)
+			end := skipValue(array, start)
+			if end == start || !yield(stdjson.RawMessage(array[start:end:end])) {
+				return
+			}
+			if i = skipSpace(array, end); i >= len(array) || array[i] != ',' {
+				return
+			}
+		}
+	}
+}
+
 func walk(object []byte, yield func(string, stdjson.RawMessage) bool) {
 	i := skipSpace(object, 0)
 	if i >= len(object) || object[i] != '{' {

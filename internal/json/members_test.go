@@ -40,6 +40,30 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+func TestItems(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ array, want string }{
+		{`[]`, ``},
+		{` [ ] `, ``},
+		{`[1]`, `1`},
+		{` [ "a,]" , {"b":[2]} ,[3, 4],null ] `, `"a,]";{"b":[2]};[3, 4];null`},
+		{`{"a":1}`, ``},
+		{``, ``},
+		{`[1`, `1`},
+		{`[1,`, `1`},
+		{`["`, `"`},
+	}
+	for _, tt := range tests {
+		var got []string
+		for value := range json.Items([]byte(tt.array)) {
+			got = append(got, string(value))
+		}
+		if g := strings.Join(got, ";"); g != tt.want {
+			t.Errorf("Items(%s) = %s, want %s", tt.array, g, tt.want)
+		}
+	}
+}
+
 func TestMember(t *testing.T) {
 	t.Parallel()
 	object := []byte(`{"a":{"b":2},"b":1,"c":null}`)
