@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/ferrymcp/ferry/httpserver"
@@ -67,18 +68,39 @@ const allocBody = `{"jsonrpc":"2.0","id":12345,"method":"tools/call","params":{"
 	`"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientInfo":{"name":"host","version":"1.0"},` +
 	`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
 
-// What one call costs the process, net/http included. The client is a bare
-// connection, which adds nothing: the numbers are differences of the
-// allocation counters of the whole process.
+// sessionBody is the same call in a session.
+const sessionBody = `{"jsonrpc":"2.0","id":12345,"method":"tools/call","params":{"name":"echo","arguments":{"text":"how is the weather in Hamburg"}}}`
+
+// What one call costs the process, net/http included, which has 32 allocations of
+// its own. The client is a bare connection, which adds nothing: the numbers are
+// differences of the allocation counters of the whole process.
 func TestAllocationBudget(t *testing.T) { // not parallel: it counts what the process allocates
-	const runs, maxAllocs, maxBytes = 2000, 60, 8 << 10
 	srv, _ := newServer()
 	defer srv.Close()
 	h := httpserver.New(srv, nil)
 	defer h.Close()
 	web := httptest.NewServer(h)
 	defer web.Close()
-	w := dial(t, web, allocHeader, allocBody)
+	session := strings.TrimSpace(initialize(t, h)) + "\r\n"
+	for _, test := range []struct {
+		name, header, body string
+		allocs, bytes      uint64
+	}{
+		{"session", session, sessionBody, 42, 4 << 10},
+		{"stateless revision", allocHeader, allocBody, 48, 4608},
+	} {
+		allocs, size := cost(dial(t, web, test.header, test.body))
+		t.Logf("%s, a call of %d bytes: %d allocations, %d bytes", test.name, len(test.body), allocs, size)
+		if !raceEnabled && (allocs > test.allocs || size > test.bytes) {
+			t.Errorf("%s: a call takes %d allocations and %d bytes, want at most %d and %d",
+				test.name, allocs, size, test.allocs, test.bytes)
+		}
+	}
+}
+
+// cost returns what an exchange allocates.
+func cost(w *wire) (allocs, bytes uint64) {
+	const runs = 2000
 	for range 100 {
 		w.exchange()
 	}
@@ -88,15 +110,7 @@ func TestAllocationBudget(t *testing.T) { // not parallel: it counts what the pr
 		w.exchange()
 	}
 	runtime.ReadMemStats(&after)
-	allocs := (after.Mallocs - before.Mallocs) / runs
-	size := (after.TotalAlloc - before.TotalAlloc) / runs
-	t.Logf("a call of %d bytes: %d allocations, %d bytes", len(allocBody), allocs, size)
-	if raceEnabled {
-		return
-	}
-	if allocs > maxAllocs || size > maxBytes {
-		t.Errorf("a call takes %d allocations and %d bytes, want at most %d and %d", allocs, size, maxAllocs, maxBytes)
-	}
+	return (after.Mallocs - before.Mallocs) / runs, (after.TotalAlloc - before.TotalAlloc) / runs
 }
 
 func BenchmarkCall(b *testing.B) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -127,8 +128,8 @@ func stateless(tb testing.TB, rq request) func() {
 }
 
 // TestAllocations keeps the cost of a request from growing unnoticed. Numbers
-// of allocations do not depend on the machine, so they can be a test; the
-// budgets leave room for one or two more.
+// of allocations do not depend on the machine, so they can be a test. The frames
+// of the requests are not counted: they are the same ones each time.
 func TestAllocations(t *testing.T) {
 	if raced {
 		t.Skip("the race detector allocates")
@@ -137,20 +138,33 @@ func TestAllocations(t *testing.T) {
 		name   string
 		run    func()
 		budget float64
+		bytes  uint64
 	}{
-		{"conn/echo", overConn(t, 0, echo256), 22},
-		{"conn/echo modern", overConn(t, 0, echoModern), 23},
-		{"conn/add", overConn(t, 0, add), 27},
-		{"conn/list 1000", overConn(t, 996, list), 20},
-		{"stateless/echo", stateless(t, echoModern), 13},
-		{"stateless/add", stateless(t, addModern), 17},
+		{"conn/echo", overConn(t, 0, echo256), 12, 1200},
+		{"conn/echo modern", overConn(t, 0, echoModern), 13, 1200},
+		{"conn/add", overConn(t, 0, add), 18, 1200},
+		{"conn/list 1000", overConn(t, 996, list), 12, 16 << 10},
+		{"stateless/echo", stateless(t, echoModern), 9, 1200},
+		{"stateless/add", stateless(t, addModern), 14, 1000},
 	} {
-		if got := testing.AllocsPerRun(2000, test.run); got > test.budget {
-			t.Errorf("%s: %v allocations, budget %v", test.name, got, test.budget)
-		} else {
-			t.Logf("%s: %v allocations, budget %v", test.name, got, test.budget)
+		got := testing.AllocsPerRun(2000, test.run)
+		size := bytesPerRun(2000, test.run)
+		t.Logf("%s: %v allocations of %v, %d bytes of %d", test.name, got, test.budget, size, test.bytes)
+		if got > test.budget || size > test.bytes {
+			t.Errorf("%s: %v allocations and %d bytes, want at most %v and %d", test.name, got, size, test.budget, test.bytes)
 		}
 	}
+}
+
+// bytesPerRun is testing.AllocsPerRun for bytes.
+func bytesPerRun(runs int, f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range runs {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return (after.TotalAlloc - before.TotalAlloc) / uint64(runs)
 }
 
 func BenchmarkConn(b *testing.B) {
