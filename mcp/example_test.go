@@ -61,7 +61,7 @@ func ExampleInputRequired() {
 	}, "signed state")
 	data, err := json.Marshal(result)
 	fmt.Println(string(data), err)
-	// Output: {"resultType":"input_required","inputRequests":{"folders":{"method":"roots/list"}},"requestState":"signed state"} <nil>
+	// Output: {"resultType":"input_required","inputRequests":{"folders":{"method":"roots/list","params":{}}},"requestState":"signed state"} <nil>
 }
 
 func ExampleMeta() {

@@ -60,8 +60,11 @@ func SamplingInput(params *CreateMessageParams) InputRequest {
 	return InputRequest{Method: MethodSamplingCreateMessage, Sampling: params}
 }
 
-// RootsInput returns a request for the client's roots.
-func RootsInput() InputRequest { return InputRequest{Method: MethodRootsList} }
+// RootsInput returns a request for the client's roots. Its parameters are empty
+// rather than missing, because there are clients that cannot read it without.
+func RootsInput() InputRequest {
+	return InputRequest{Method: MethodRootsList, Roots: &EmptyParams{}}
+}
 
 // Params returns the field that Method selects: the parameters to send when the
 // same is asked as a request of its own. It returns nil when there are none.

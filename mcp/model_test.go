@@ -66,7 +66,7 @@ func TestPresence(t *testing.T) {
 			`{"tools":{},"logging":{}}`,
 		},
 		{"no capabilities", &mcp.InitializeParams{ProtocolVersion: "v"}, `{"protocolVersion":"v","capabilities":{},"clientInfo":{"name":"","version":""}}`},
-		{"input required", mcp.InputRequired(map[string]mcp.InputRequest{"r": mcp.RootsInput()}, "s"), `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}},"requestState":"s"}`},
+		{"input required", mcp.InputRequired(map[string]mcp.InputRequest{"r": mcp.RootsInput()}, "s"), `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list","params":{}}},"requestState":"s"}`},
 		{"no state", mcp.InputRequired(nil, ""), `{"resultType":"input_required"}`},
 		{"filter", &mcp.ListenParams{}, `{"notifications":{}}`},
 		{"reference", mcp.PromptRef("p"), `{"type":"ref/prompt","name":"p"}`},
@@ -190,7 +190,7 @@ func TestInputRequests(t *testing.T) {
 	}{
 		{mcp.ElicitInput(&mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "u"}), `{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"u"}}`},
 		{mcp.SamplingInput(&mcp.CreateMessageParams{MaxTokens: 1}), `{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`},
-		{mcp.RootsInput(), `{"method":"roots/list"}`},
+		{mcp.RootsInput(), `{"method":"roots/list","params":{}}`},
 		{mcp.InputRequest{Method: "x/y", Raw: stdjson.RawMessage(`[1.0]`)}, `{"method":"x/y","params":[1.0]}`},
 	}
 	for _, test := range tests {
