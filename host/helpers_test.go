@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/mcp"
@@ -22,6 +23,7 @@ type peer struct {
 	down atomic.Bool // refuses connections
 	// legacy hides what only stateless servers answer.
 	legacy bool
+	start  time.Duration // how long it takes to start
 	dials  atomic.Int32
 
 	ctx    context.Context
@@ -59,7 +61,12 @@ func (p *peer) dial(context.Context) (transport.Conn, error) {
 	p.mu.Lock()
 	p.conns = append(p.conns, s)
 	p.mu.Unlock()
-	p.wg.Go(func() { _ = p.srv.ServeConn(p.ctx, s) })
+	p.wg.Go(func() {
+		if p.start > 0 {
+			<-time.After(p.start)
+		}
+		_ = p.srv.ServeConn(p.ctx, s)
+	})
 	return c, nil
 }
 

@@ -25,7 +25,8 @@ type Options struct {
 	// three seconds, a negative value not at all.
 	Grace time.Duration
 	// ConnectTimeout bounds one attempt to connect, and the reading of each list
-	// after that. 0 means one minute.
+	// after that. 0 means one minute. A server that has not said anything in half
+	// of it is taken for one of the older revisions; see client.Options.ProbeTimeout.
 	ConnectTimeout time.Duration
 	// MinRetry and MaxRetry bound the pauses between attempts to connect, which
 	// double from the one to the other. 0 means half a second and 30 seconds.

@@ -307,3 +307,19 @@ func TestNeverStarted(t *testing.T) {
 		t.Errorf("status = %+v", s)
 	}
 }
+
+// TestSlowStart connects to a server that is downloaded before it starts: it must
+// not be taken for one of the older revisions, which would be remembered.
+func TestSlowStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t, false, nil)
+		p.start = 20 * time.Second
+		w := newHost(t, nil, p.upstream("slow"))
+		w.start(t)
+		w.until(t, "ready", func() bool { return w.Status()[0].State == host.Ready })
+		if got := w.Status()[0].Revision; got != "2026-07-28" {
+			t.Errorf("got revision %s, want the newest", got)
+		}
+	})
+}

@@ -114,6 +114,7 @@ func newUpstream(h *Host, conf Upstream) *upstream {
 		Capabilities:   h.opts.Capabilities,
 		Timeout:        conf.Timeout,
 		ConnectTimeout: h.opts.ConnectTimeout,
+		ProbeTimeout:   h.opts.ConnectTimeout / 2, // it may be downloaded first, and nobody waits
 		Logger:         u.log,
 		OnNotification: u.notified,
 	})
