@@ -13,6 +13,8 @@ const (
 	first  = "@modelcontextprotocol/sdk"
 	second = "@modelcontextprotocol/client"
 	twin   = "@modelcontextprotocol/server"
+	gosdk  = "github.com/modelcontextprotocol/go-sdk"
+	mcpgo  = "github.com/mark3labs/mcp-go"
 )
 
 // Revisions by name; tests may spell them out.
@@ -29,12 +31,16 @@ var (
 	all    = []string{r1, r2, r3, r4, r5}
 )
 
+// refused is what the report says when a client cannot be asked, however the
+// server puts it.
+const refused = "refused"
+
 // everythingReport is what a client sees of a server that offers everything.
 func everythingReport(revision string) report {
 	r := report{
 		"revision":                revision,
 		"server":                  "everything: Call what you like.",
-		"tools":                   "add blocks count fail grow talk wait waited",
+		"tools":                   "add ask blocks both count fail grow talk think visit wait waited where",
 		"schema":                  "a b -> sum",
 		"call":                    `{"sum":3} {"sum":3}`,
 		"tool error":              "tool error: the disk is full",
@@ -52,12 +58,23 @@ func everythingReport(revision string) report {
 		"prompt":                  "user: Plan a trip to Rome",
 		"prompt without argument": "error -32602",
 		"complete":                "Berlin Bern",
+		"elicit":                  "Who are you? color name -> accept Ada green",
+		"elicit URL":              "Sign in https://example.com/sign-in -> accept",
+		"sample":                  "What is 1+1? 10 -> m says two",
+		"roots":                   "file:///work",
+		"two questions":           "Who are you? color name -> accept Ada green, file:///work",
 		"log":                     "info interop: hello",
 		"list changed":            "told and there",
 		"ping":                    "ok",
 	}
 	if slices.Contains(legacy, revision) {
 		r["not found"] = "error -32002"
+	}
+	if revision == r1 || revision == r2 {
+		r["elicit"], r["two questions"] = refused, refused
+	}
+	if revision == r1 || revision == r2 || revision == r3 {
+		r["elicit URL"] = refused
 	}
 	return r
 }
@@ -78,13 +95,16 @@ func downgraded(revision string) report {
 	return r
 }
 
-// A deviation is where a report may differ from the expected one, and why. An
-// empty field applies to all.
+// A deviation is where a report differs from the expected one, and why. An empty
+// field applies to all.
 type deviation struct {
 	client, server, carrier string
 	revisions               []string
 	step, seen              string
-	why                     string
+	// sometimes is set instead of seen when the difference depends on timing: it
+	// tells which reports pass beside the expected one.
+	sometimes func(got, want string) bool
+	why       string
 }
 
 func (d *deviation) applies(m meeting) bool {
@@ -102,10 +122,18 @@ type meeting struct {
 // judge compares a report with the expected one and notes the result.
 func judge(t *testing.T, m meeting, got, want report) {
 	t.Helper()
-	want = maps.Clone(want)
-	var known []string
+	got, want = maps.Clone(got), maps.Clone(want)
+	var known, remarks []string // deviations that cost a step, and those that may
 	for i := range deviations {
-		if d := &deviations[i]; d.applies(m) && want[d.step] != "" && want[d.step] != d.seen {
+		d := &deviations[i]
+		switch {
+		case !d.applies(m) || want[d.step] == "":
+		case d.sometimes != nil:
+			if d.sometimes(got[d.step], want[d.step]) {
+				got[d.step] = want[d.step]
+			}
+			remarks = append(remarks, d.why)
+		case want[d.step] != d.seen:
 			want[d.step] = d.seen
 			known = append(known, d.why)
 		}
@@ -122,5 +150,5 @@ func judge(t *testing.T, m meeting, got, want report) {
 			t.Errorf("%s: nobody expected a report: %s", step, got[step])
 		}
 	}
-	results.add(m, len(want)-len(wrong)-len(known), len(want), known, strings.Join(wrong, ", "))
+	results.add(m, len(want)-len(wrong)-len(known), len(want), slices.Concat(known, remarks), strings.Join(wrong, ", "))
 }

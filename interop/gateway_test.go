@@ -50,7 +50,7 @@ const slowest = "60s"
 func up(t *testing.T, args ...string) string {
 	t.Helper()
 	args = append([]string{"up", "--wait", slowest, "--address", "127.0.0.1:0"}, args...)
-	return start(t, ferryProgram(), args...)
+	return start(t, program("ferry"), args...)
 }
 
 // TestUp serves filesystem, memory and the servers that come with ferry at one
@@ -61,7 +61,7 @@ func TestUp(t *testing.T) {
 		for _, asked := range slices.Concat([]string{""}, all) {
 			m := meeting{ferry, gateway + " with server-filesystem, server-memory, files, time", carrier, asked, asked}
 			if asked == "" {
-				m.asked, m.revision = "automatic", r5
+				m.asked, m.revision = automatic, r5
 			}
 			t.Run(carrier+"/"+m.asked, func(t *testing.T) {
 				t.Parallel()
@@ -69,7 +69,7 @@ func TestUp(t *testing.T) {
 				args := []string{"--config", everyday(t, dir), "--dir", dir}
 				var via transport.Transport
 				if carrier == "stdio" {
-					via = &transport.Command{Path: ferryProgram(), Args: append([]string{"up", "--stdio", "--wait", slowest}, args...), Stderr: logWriter{t}}
+					via = command(t, program("ferry"), append([]string{"up", "--stdio", "--wait", slowest}, args...)...)
 				} else {
 					via = httpclient.New(up(t, args...), nil)
 				}
@@ -110,10 +110,10 @@ func TestUpTour(t *testing.T) {
 			{ferry, r2, r2},
 			{ferry, r3, r3},
 			{ferry, r4, r4},
-			{ferry, "automatic", r5},
+			{ferry, automatic, r5},
 			{first, "its default", r4},
 			{second, "its default", r4},
-			{second, "automatic", r5},
+			{second, automatic, r5},
 		} {
 			m := meeting{c.name, gateway + " with " + short(server), "HTTP", c.asked, c.revision}
 			t.Run(short(server)+"/"+short(c.name)+"/"+c.asked, func(t *testing.T) {
@@ -135,15 +135,15 @@ func tourBy(t *testing.T, client, asked, url string) report {
 	t.Helper()
 	switch {
 	case client == first:
-		return runClient(t, []string{script(t, "client-v1.mjs"), url})
-	case client == second && asked == "automatic":
-		return runClient(t, []string{script(t, "client-v2.mjs"), "auto", url})
+		return runClient(t, append(commandOf(t, "client-v1.mjs"), url))
+	case client == second && asked == automatic:
+		return runClient(t, append(commandOf(t, "client-v2.mjs", "auto"), url))
 	case client == second:
-		return runClient(t, []string{script(t, "client-v2.mjs"), "legacy", url})
-	case asked == "automatic":
+		return runClient(t, append(commandOf(t, "client-v2.mjs", "legacy"), url))
+	case asked == automatic:
 		asked = ""
 	}
-	return visit(t, httpclient.New(url, nil), asked).tour(t.Context())
+	return visitAsked(t, httpclient.New(url, nil), asked).tour(t.Context())
 }
 
 // TestUpByHand talks to ferry up as one does with curl, in both eras.

@@ -40,18 +40,9 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(scratch)
 	os.Setenv(scratchVariable, scratch)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	for program, folder := range map[string]string{everythingProgram(): ".", ferryProgram(): "../apps"} {
-		name := strings.TrimSuffix(filepath.Base(program), ".exe")
-		build := exec.CommandContext(ctx, "go", "build", "-o", program, map[string]string{
-			"everything": "./everything", "ferry": "./cmd/ferry",
-		}[name])
-		build.Dir = folder
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build %s: %v\n%s", name, err, out)
-			return 1
-		}
+	if err := build(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	code := m.Run()
 	if left := leftovers(); len(left) > 0 {
@@ -65,6 +56,22 @@ func run(m *testing.M) int {
 		}
 	}
 	return code
+}
+
+// build builds our programs.
+func build() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	for name, folder := range map[string]string{
+		"everything": "./everything", "go-sdk": "./gosdk", "mcp-go": "./mcpgo", "ferry": "../apps/cmd/ferry",
+	} {
+		build := exec.CommandContext(ctx, "go", "build", "-o", program(name), ".")
+		build.Dir = folder
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", name, err, out)
+		}
+	}
+	return nil
 }
 
 // need skips a test unless the others' packages are there to test against.
@@ -81,14 +88,12 @@ func need(t *testing.T) {
 	}
 }
 
-func everythingProgram() string { return filepath.Join(scratch, "everything"+exe()) }
-func ferryProgram() string      { return filepath.Join(scratch, "ferry"+exe()) }
-
-func exe() string {
+// program returns the path of one of our programs.
+func program(name string) string {
 	if runtime.GOOS == "windows" {
-		return ".exe"
+		name += ".exe"
 	}
-	return ""
+	return filepath.Join(scratch, name)
 }
 
 // script returns the absolute path of a program in js.
@@ -108,10 +113,10 @@ func absolute(t *testing.T, elem ...string) string {
 	return path
 }
 
-// node is the transport to a server that node runs over standard input and
-// output; what it writes to standard error shows when the test fails.
-func node(t *testing.T, args ...string) *transport.Command {
-	return &transport.Command{Path: "node", Args: args, Stderr: logWriter{t}}
+// command is the transport to a server over standard input and output; what it
+// writes to standard error shows when the test fails.
+func command(t *testing.T, path string, args ...string) *transport.Command {
+	return &transport.Command{Path: path, Args: args, Stderr: logWriter{t}, Grace: 10 * time.Second}
 }
 
 // leftovers returns the command lines of the processes of this run that are still

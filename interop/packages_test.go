@@ -241,15 +241,15 @@ func TestPackages(t *testing.T) {
 		tasks           func(dir string) []task
 	}{
 		{filesystemServer, "stdio", func(t *testing.T, dir string) transport.Transport {
-			return node(t, installed(t, "server-filesystem", "dist/index.js"), dir)
+			return command(t, "node", installed(t, "server-filesystem", "dist/index.js"), dir)
 		}, func(dir string) []task { return filesystemTasks(dir, "") }},
 		{memoryServer, "stdio", func(t *testing.T, dir string) transport.Transport {
-			command := node(t, installed(t, "server-memory", "dist/index.js"))
-			command.Env = []string{"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.jsonl")}
-			return command
+			memory := command(t, "node", installed(t, "server-memory", "dist/index.js"))
+			memory.Env = []string{"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.jsonl")}
+			return memory
 		}, func(string) []task { return memoryTasks("") }},
 		{everythingServer, "stdio", func(t *testing.T, _ string) transport.Transport {
-			return node(t, installed(t, "server-everything", "dist/index.js"), "stdio")
+			return command(t, "node", installed(t, "server-everything", "dist/index.js"), "stdio")
 		}, func(string) []task { return everythingTasks() }},
 		{everythingServer, "HTTP with sessions", func(t *testing.T, _ string) transport.Transport {
 			port := freePort(t)
@@ -268,7 +268,7 @@ func TestPackages(t *testing.T) {
 		for _, asked := range slices.Concat([]string{""}, legacy) {
 			m := meeting{ferry, test.server, test.carrier, asked, asked}
 			if asked == "" {
-				m.asked, m.revision = "automatic", r4
+				m.asked, m.revision = automatic, r4
 			}
 			t.Run(short(test.server)+"/"+test.carrier+"/"+m.asked, func(t *testing.T) {
 				t.Parallel()

@@ -31,7 +31,7 @@ func background(t *testing.T, env []string, program string, args ...string) <-ch
 		cmd.Process.Signal(os.Interrupt)
 		select {
 		case <-ended:
-		case <-time.After(5 * time.Second):
+		case <-time.After(20 * time.Second):
 			t.Errorf("%s %s did not end when it was asked to", program, args)
 			cmd.Process.Kill()
 			<-ended
@@ -76,7 +76,7 @@ func (f *finder) Write(p []byte) (int, error) {
 // waitForPort returns when somebody listens at a port of this machine.
 func waitForPort(t *testing.T, port string) {
 	t.Helper()
-	for range 100 {
+	for range 1200 {
 		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			conn.Close()

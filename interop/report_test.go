@@ -17,6 +17,10 @@ import (
 	"github.com/ferrymcp/ferry/transport"
 )
 
+// slow is how long anything may take that does not have to fail: a busy machine
+// needs seconds to start a program.
+const slow = time.Minute
+
 // A report says in a short text for each step what a client saw of a server.
 type report map[string]string
 
@@ -24,10 +28,25 @@ type report map[string]string
 type visitor struct {
 	*client.Session
 	heard map[string]chan json.RawMessage // notifications by method
+	user  *user                           // who answers the server; nil if nobody does
 }
 
 // visit connects our client to a server; an empty revision lets it find out.
 func visit(t *testing.T, via transport.Transport, revision string) *visitor {
+	t.Helper()
+	return visitWith(t, via, &client.Options{Revision: revision})
+}
+
+// visitAsked is visit with a user who answers what the server asks.
+func visitAsked(t *testing.T, via transport.Transport, revision string) *visitor {
+	t.Helper()
+	u := &user{}
+	v := visitWith(t, via, u.options(revision))
+	v.user = u
+	return v
+}
+
+func visitWith(t *testing.T, via transport.Transport, opts *client.Options) *visitor {
 	t.Helper()
 	v := &visitor{heard: map[string]chan json.RawMessage{}}
 	for _, method := range []string{
@@ -36,17 +55,14 @@ func visit(t *testing.T, via transport.Transport, revision string) *visitor {
 	} {
 		v.heard[method] = make(chan json.RawMessage, 16)
 	}
-	c := client.New(mcp.Implementation{Name: "interop", Version: "1.0.0"}, &client.Options{
-		Revision:       revision,
-		Timeout:        10 * time.Second,
-		ConnectTimeout: 15 * time.Second,
-		OnNotification: func(method string, params json.RawMessage) {
-			select {
-			case v.heard[method] <- params:
-			default: // not one that we wait for
-			}
-		},
-	})
+	opts.Timeout, opts.ConnectTimeout, opts.ProbeTimeout = slow, slow, slow
+	opts.OnNotification = func(method string, params json.RawMessage) {
+		select {
+		case v.heard[method] <- params:
+		default: // not one that we wait for
+		}
+	}
+	c := client.New(mcp.Implementation{Name: "interop", Version: "1.0.0"}, opts)
 	sess, err := c.Connect(t.Context(), via)
 	if err != nil {
 		t.Fatalf("connect: %v", err)
@@ -88,6 +104,11 @@ func (v *visitor) tour(ctx context.Context) report {
 	} {
 		r.add(ctx, name, step)
 	}
+	for name, tool := range map[string]string{
+		"elicit": "ask", "elicit URL": "visit", "sample": "think", "roots": "where", "two questions": "both",
+	} {
+		r.add(ctx, name, func(ctx context.Context) (string, error) { return v.asked(ctx, tool) })
+	}
 	r.add(ctx, "cancel", v.cancel)
 	r.add(ctx, "list changed", v.listChanged) // last: it adds a tool
 	return r
@@ -95,7 +116,7 @@ func (v *visitor) tour(ctx context.Context) report {
 
 // add takes a step and writes down what came of it.
 func (r report) add(ctx context.Context, name string, step func(context.Context) (string, error)) {
-	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Second, errors.New("too late"))
+	ctx, cancel := context.WithTimeoutCause(ctx, slow, errors.New("too late"))
 	defer cancel()
 	seen, err := step(ctx)
 	if remote, ok := errors.AsType[*jsonrpc.Error](err); ok && client.IsRemote(err) {
@@ -264,9 +285,13 @@ func (v *visitor) follow(ctx context.Context, what mcp.SubscriptionFilter) (stop
 	return func() { _ = sub.Close() }, nil
 }
 
+// patience is how long to wait for a notification that should come at once, and
+// does not come from some.
+const patience = 5 * time.Second
+
 // next waits for a notification and decodes its parameters unless into is nil.
 func (v *visitor) next(ctx context.Context, method string, into any) error {
-	timer := time.NewTimer(3 * time.Second)
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case params := <-v.heard[method]:

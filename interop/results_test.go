@@ -110,7 +110,7 @@ Each line of the tables is one client connected to one server, both of them real
 step; what each step has to show is in ` + "`interop/`" + `. A whole run of ` + "`scripts/interop.sh`" + ` compares this page with its results, and
 writes it with ` + "`-update`" + `.
 
-The others are these packages from npm, at these versions:
+The others are these packages from npm and Go modules, at these versions:
 
 `
 
@@ -125,7 +125,7 @@ func section(m meeting) int {
 		return 3
 	case m.server == ferry:
 		return 0
-	case m.server == first || m.server == twin:
+	case slices.Contains([]string{first, twin, gosdk, mcpgo}, m.server):
 		return 1
 	default:
 		return 2
@@ -134,9 +134,11 @@ func section(m meeting) int {
 
 const gateway = "ferry up"
 
-func short(name string) string { return strings.TrimPrefix(name, "@modelcontextprotocol/") }
+// short is the last part of a name.
+func short(name string) string { return name[strings.LastIndex(name, "/")+1:] }
 
-// packageVersions returns the packages that package.json asks for, as name@version.
+// packageVersions returns the packages that package.json and go.mod ask for, as
+// name@version.
 func packageVersions() ([]string, error) {
 	data, err := os.ReadFile("package.json")
 	if err != nil {
@@ -150,8 +152,18 @@ func packageVersions() ([]string, error) {
 	}
 	var list []string
 	for name, version := range manifest.Dependencies {
-		if strings.HasPrefix(name, "@modelcontextprotocol/") {
+		if name != "zod" {
 			list = append(list, name+"@"+version)
+		}
+	}
+	if data, err = os.ReadFile("go.mod"); err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(data)) {
+		for _, module := range []string{gosdk, mcpgo} {
+			if version, ok := strings.CutPrefix(strings.TrimSpace(line), module+" "); ok {
+				list = append(list, module+"@"+version)
+			}
 		}
 	}
 	slices.Sort(list)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/httpclient"
@@ -19,7 +18,7 @@ const overSSE = "HTTP+SSE"
 // theirServers are the servers of others that offer everything.
 var theirServers = []struct {
 	name    string
-	args    []string // of node, after the folder
+	command []string // a script or a program, and its arguments
 	carrier string
 	speaks  []string
 }{
@@ -29,16 +28,23 @@ var theirServers = []struct {
 	{twin, []string{"server-v2.mjs", "stdio"}, "stdio", all},
 	{twin, []string{"server-v2.mjs", "http"}, "HTTP", all},
 	{twin, []string{"server-v2.mjs", "sessions"}, "HTTP with sessions", legacy},
+	{gosdk, []string{"go-sdk", "serve", "stdio"}, "stdio", all},
+	{gosdk, []string{"go-sdk", "serve", "/mcp"}, "HTTP with sessions", legacy},
+	{gosdk, []string{"go-sdk", "serve", "/each"}, "HTTP", []string{r5}},
+	{gosdk, []string{"go-sdk", "serve", "/sse"}, overSSE, legacy},
+	{mcpgo, []string{"mcp-go", "serve", "stdio"}, "stdio", all},
+	{mcpgo, []string{"mcp-go", "serve", "/mcp"}, "HTTP", all},
+	{mcpgo, []string{"mcp-go", "serve", "/sse"}, overSSE, legacy},
 }
 
-// reach returns a transport to a server in js.
-func reach(t *testing.T, args []string) transport.Transport {
+// reach returns a transport to a server of others.
+func reach(t *testing.T, line []string) transport.Transport {
 	t.Helper()
-	args = append([]string{script(t, args[0])}, args[1:]...)
-	if args[1] == "stdio" {
-		return node(t, args...)
+	line = commandOf(t, line...)
+	if line[len(line)-1] == "stdio" {
+		return command(t, line[0], line[1:]...)
 	}
-	return httpclient.New(start(t, "node", args...), nil)
+	return httpclient.New(start(t, line[0], line[1:]...), nil)
 }
 
 // TestServers lets our client talk to the servers of others: it finds out by
@@ -49,11 +55,11 @@ func TestServers(t *testing.T) {
 		for _, asked := range append([]string{""}, s.speaks...) {
 			m := meeting{ferry, s.name, s.carrier, asked, asked}
 			if asked == "" {
-				m.asked, m.revision = "automatic", s.speaks[len(s.speaks)-1]
+				m.asked, m.revision = automatic, s.speaks[len(s.speaks)-1]
 			}
 			t.Run(short(s.name)+"/"+s.carrier+"/"+m.asked, func(t *testing.T) {
 				t.Parallel()
-				v := visit(t, reach(t, s.args), asked)
+				v := visitAsked(t, reach(t, s.command), asked)
 				judge(t, m, v.tour(t.Context()), everythingReport(m.revision))
 			})
 		}
@@ -70,10 +76,10 @@ func TestServersThatCannot(t *testing.T) {
 		}
 		t.Run(short(s.name)+"/"+s.carrier, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), slow)
 			defer cancel()
 			c := client.New(mcp.Implementation{Name: "interop", Version: "1.0.0"}, &client.Options{Revision: r5})
-			sess, err := c.Connect(ctx, reach(t, s.args))
+			sess, err := c.Connect(ctx, reach(t, s.command))
 			if err == nil {
 				sess.Close()
 				t.Fatalf("connected, in revision %s", sess.Revision())

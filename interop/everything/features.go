@@ -20,6 +20,7 @@ func newServer() *server.Server {
 	})
 	addAnswers(srv)
 	addWaiting(srv)
+	addQuestions(srv)
 	addResources(srv)
 	srv.AddPrompt(mcp.Prompt{Name: "travel", Arguments: []mcp.PromptArgument{{Name: "city", Required: true}}},
 		func(_ context.Context, _ *server.Call, args map[string]string) (*mcp.GetPromptResult, error) {

@@ -4,9 +4,10 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
-    LoggingMessageNotificationSchema, McpError, ToolListChangedNotificationSchema,
+    CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema, McpError,
+    ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { finish, limit, report } from './report.mjs';
+import { capabilities, finish, limit, report, user } from './report.mjs';
 
 const schemas = {
     'notifications/message': LoggingMessageNotificationSchema,
@@ -21,12 +22,17 @@ finish(async () => {
     let revision;
     const tell = transport.setProtocolVersion?.bind(transport);
     transport.setProtocolVersion = version => { revision = version; tell?.(version); };
-    const client = new Client({ name: 'v1', version: '1.0.0' });
-    await client.connect(transport, { timeout: 10_000 });
-    const callTool = (params, options) => client.callTool(params, undefined, { timeout: 10_000, ...options });
+    const client = new Client({ name: 'v1', version: '1.0.0' }, { capabilities });
+    const { questions, elicit, sample, roots } = user();
+    client.setRequestHandler(ElicitRequestSchema, request => elicit(request.params));
+    client.setRequestHandler(CreateMessageRequestSchema, request => sample(request.params));
+    client.setRequestHandler(ListRootsRequestSchema, roots);
+    await client.connect(transport, { timeout: 30_000 });
+    const callTool = (params, options) => client.callTool(params, undefined, { timeout: 30_000, ...options });
     const steps = await report({
         client,
         callTool,
+        questions,
         revision: () => revision,
         code: err => (err instanceof McpError ? `error ${err.code}` : err.message),
         next: method => limit(new Promise(resolve => client.setNotificationHandler(schemas[method], n => resolve(n.params))), method),

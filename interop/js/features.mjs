@@ -1,6 +1,6 @@
 // register adds to a server what ../everything offers, by the packages of either
 // generation: kit has what is imported from them, and context makes of what a
-// handler is given an object with signal, progressToken, notify and log.
+// handler is given an object with signal, progressToken, notify, log and ask.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
@@ -51,6 +51,8 @@ export function register(server, kit) {
         return text('cancelled');
     });
 
+    questions(tool, text);
+
     server.registerResource('one', 'note:1', { mimeType: 'text/plain' },
         uri => ({ contents: [{ uri: String(uri), mimeType: 'text/plain', text: 'first' }] }));
     server.registerResource('letters', new kit.ResourceTemplate('letter:{name}', { list: undefined }), {}, (uri, { name }) => {
@@ -62,6 +64,43 @@ export function register(server, kit) {
     const city = kit.completable(z.string(), value => cities.filter(c => c.startsWith(value ?? '')));
     server.registerPrompt('travel', { argsSchema: kit.args({ city }) },
         args => ({ messages: [{ role: 'user', content: { type: 'text', text: `Plan a trip to ${args.city}` } }] }));
+}
+
+// questions adds the tools that ask the client. ask of a context takes questions
+// by key, each a method with its parameters, and returns the answers by key, or
+// what to return so that they come.
+function questions(tool, text) {
+    const form = {
+        method: 'elicitation/create',
+        params: {
+            mode: 'form',
+            message: 'Who are you?',
+            requestedSchema: {
+                type: 'object',
+                properties: { name: { type: 'string' }, color: { type: 'string', enum: ['red', 'green'] } },
+                required: ['name'],
+            },
+        },
+    };
+    const page = { method: 'elicitation/create', params: { mode: 'url', message: 'Sign in', url: 'https://example.com/sign-in', elicitationId: 'e1' } };
+    const riddle = {
+        method: 'sampling/createMessage',
+        params: { messages: [{ role: 'user', content: { type: 'text', text: 'What is 1+1?' } }], maxTokens: 10 },
+    };
+    const roots = { method: 'roots/list' };
+    const all = { ask: { form }, visit: { page }, think: { riddle }, where: { roots }, both: { form, roots } };
+    for (const [name, asked] of Object.entries(all)) {
+        tool(name, null, async c => {
+            const { answers, required } = await c.ask(asked);
+            return required ?? text(Object.keys(asked).map(key => show(answers[key])).join(', '));
+        });
+    }
+}
+
+function show(answer) {
+    if (answer.roots) return answer.roots[0].uri;
+    if (answer.model) return `${answer.model} says ${[answer.content].flat()[0].text}`;
+    return answer.content ? `${answer.action} ${answer.content.name} ${answer.content.color}` : answer.action;
 }
 
 async function progress(c, params) {

@@ -66,6 +66,23 @@ export async function report(peer) {
         });
         return completion.values.join(' ');
     });
+    for (const [name, tool] of Object.entries({
+        elicit: 'ask', 'elicit URL': 'visit', sample: 'think', roots: 'where', 'two questions': 'both',
+    })) {
+        await step(name, async () => {
+            peer.questions(); // what an earlier step has left
+            const result = await call(tool).catch(err => {
+                if (!peer.code(err).startsWith('error ')) throw err;
+                return { isError: true, content: [{ type: 'text', text: err.message }] };
+            });
+            if (result.isError) { // servers say it in many ways
+                console.error(`${name}: ${outcome(result)}`);
+                return 'refused';
+            }
+            const questions = peer.questions();
+            return (questions && `${questions} -> `) + outcome(result);
+        });
+    }
     await step('log', async () => {
         const heard = peer.next('notifications/message');
         await peer.talk('info');
@@ -87,6 +104,36 @@ export async function report(peer) {
     });
     return steps;
 }
+
+// user answers what servers ask, and remembers it. Its methods take the
+// parameters of a question, except questions, which returns those since it was
+// called last.
+export function user() {
+    let asked = [];
+    return {
+        questions: () => {
+            const all = asked.sort().join(', ');
+            asked = [];
+            return all;
+        },
+        elicit: ({ mode, message, url, requestedSchema }) => {
+            if (mode === 'url') {
+                asked.push(`${message} ${url}`);
+                return { action: 'accept' };
+            }
+            asked.push(`${message} ${Object.keys(requestedSchema.properties).sort().join(' ')}`);
+            return { action: 'accept', content: { name: 'Ada', color: 'green' } };
+        },
+        sample: ({ messages, maxTokens }) => {
+            asked.push(`${[messages[0].content].flat()[0].text} ${maxTokens}`);
+            return { role: 'assistant', model: 'm', content: { type: 'text', text: 'two' } };
+        },
+        roots: () => ({ roots: [{ uri: 'file:///work' }] }),
+    };
+}
+
+// What a client has to declare to be asked everything.
+export const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
 // pages gathers all pages of a list.
 async function pages(peer, list, member) {

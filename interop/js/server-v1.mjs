@@ -25,9 +25,21 @@ function newServer() {
             progressToken: extra._meta?.progressToken,
             notify: n => extra.sendNotification(n),
             log: (level, data, logger) => extra.sendNotification({ method: 'notifications/message', params: { level, logger, data } }),
+            ask: async questions => {
+                const pairs = Object.entries(questions).map(async ([key, q]) => [key, await ask(server.server, q, extra.requestId)]);
+                return { answers: Object.fromEntries(await Promise.all(pairs)) };
+            },
         }),
     });
     return server;
+}
+
+function ask(server, { method, params }, relatedRequestId) {
+    switch (method) {
+        case 'elicitation/create': return server.elicitInput(params, { relatedRequestId });
+        case 'sampling/createMessage': return server.createMessage(params, { relatedRequestId });
+        default: return server.listRoots(params, { relatedRequestId });
+    }
 }
 
 if (process.argv[2] === 'stdio') {

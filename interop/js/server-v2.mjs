@@ -3,7 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
-import { McpServer, ResourceNotFoundError, ResourceTemplate, completable, createMcpHandler } from '@modelcontextprotocol/server';
+import {
+    McpServer, ResourceNotFoundError, ResourceTemplate, completable, createMcpHandler, inputRequired,
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { listen, register } from './features.mjs';
@@ -33,10 +35,25 @@ function newServer() {
             progressToken: ctx.mcpReq._meta?.progressToken,
             notify: n => ctx.mcpReq.notify(n),
             log: (level, data, logger) => ctx.mcpReq.log(level, data, logger),
+            ask: questions => {
+                const answers = ctx.mcpReq.inputResponses;
+                return answers ? { answers } : { required: inputRequired({ inputRequests: mapped(questions, question) }) };
+            },
         }),
     });
     if (grown) grow();
     return server;
+}
+
+const mapped = (object, f) => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, f(value)]));
+
+function question({ method, params }) {
+    const { elicit, elicitUrl, createMessage, listRoots } = inputRequired;
+    switch (method) {
+        case 'elicitation/create': return params.mode === 'url' ? elicitUrl({ message: params.message, url: params.url }) : elicit(params);
+        case 'sampling/createMessage': return createMessage(params);
+        default: return listRoots();
+    }
 }
 
 switch (process.argv[2]) {
