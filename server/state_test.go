@@ -235,6 +235,38 @@ func TestInputRequiredResults(t *testing.T) {
 	}
 }
 
+// TestPageWithoutID sends the client of a session to a web page that a handler has
+// not named: unlike the stateless revision, that one must have an id for it.
+func TestPageWithoutID(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, nil)
+	page := &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "Pay", URL: "https://example.com/pay"}
+	srv.AddRawTool(mcp.Tool{Name: "pay"}, func(_ context.Context, c *server.Call) (any, error) {
+		given, err := c.InputResponses()
+		if err != nil {
+			return nil, err
+		}
+		if given == nil {
+			return mcp.InputRequired(map[string]mcp.InputRequest{"page": mcp.ElicitInput(page)}, ""), nil
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text("paid")}}, nil
+	})
+	for revision, named := range map[string]bool{"2025-11-25": true, modern: false} {
+		a := talk(t, srv).asker(revision, allCapabilities, func(in mcp.InputRequest) string {
+			if (in.Elicit.ElicitationID != "") != named {
+				t.Errorf("%s: got the id %q, want one: %t", revision, in.Elicit.ElicitationID, named)
+			}
+			return `{"action":"accept"}`
+		})
+		if got, want := text(t, a.call("pay")), "paid"; got != want {
+			t.Errorf("%s: got %q, want %q", revision, got, want)
+		}
+	}
+	if page.ElicitationID != "" {
+		t.Errorf("the handler's own question has got the id %q", page.ElicitationID)
+	}
+}
+
 // TestBadInput sends responses and states that are none.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
