@@ -15,6 +15,7 @@
 // and what the server sends by itself:
 //
 //	RoundTripper → link.Receive → progress of a call in flight (on its caller's goroutine)
+//	                            → the subscriptions it is for (what waits there is a set)
 //	                            → Options.OnNotification (on one goroutine per session)
 //	                            → serve.go (requests, each on a goroutine of its own)
 //
@@ -29,5 +30,9 @@
 // server that could not be reached is an [*UnreachableError], an answer that
 // makes no sense a [*ProtocolError], and no answer in time a [*TimeoutError].
 // A question of the server that nobody answered is an [*InputRequiredError], one
-// that could not be answered an [*InputError].
+// that could not be answered an [*InputError]. A [*NotOfferedError] tells that a
+// server does not tell of the changes that [Session.Subscribe] asked for.
+//
+// The end of a call's context cancels it at the server. The server is told why if
+// the cause of the context is a [*CancelError].
 package client
