@@ -4,7 +4,9 @@
 // Limits of matching: the variables of a query must come in the order of the
 // template ("?b=2&a=1" does not match "{?a,b}"), and matching takes time
 // proportional to the length of the URI, the size of the template and the number
-// of values in the URI, which is why all three are capped.
+// of values in the URI, which is why all three are capped. Templates of one plain
+// variable, which most are, are matched without the library, at the cost of a look at
+// each byte.
 package uritemplate
 
 import (
@@ -34,6 +36,7 @@ const (
 // A Template is a parsed URI template. It is safe for concurrent use.
 type Template struct {
 	parsed     *uritemplate.Template
+	simple     *simple // nil when it is not
 	names      []string
 	separators string // what can end one of several values of a variable
 }
@@ -53,7 +56,7 @@ func Parse(template string) (*Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse uri template %q: %w", template, err)
 	}
-	t := &Template{parsed: parsed, names: parsed.Varnames(), separators: ","}
+	t := &Template{parsed: parsed, simple: simplify(template), names: parsed.Varnames(), separators: ","}
 	if strings.Contains(template, "*") {
 		t.separators = ",/.;&"
 	}
@@ -109,6 +112,13 @@ func (t *Template) Names() []string { return t.names }
 func (t *Template) Match(uri string) (map[string]string, bool) {
 	if len(uri) > MaxURI || t.count(uri) > maxValues {
 		return nil, false
+	}
+	if t.simple != nil {
+		value, ok := t.simple.match(uri)
+		if !ok {
+			return nil, false
+		}
+		return map[string]string{t.simple.name: value}, true
 	}
 	values := t.parsed.Match(uri)
 	if values == nil {
