@@ -108,9 +108,15 @@ func TestWorstCase(t *testing.T) {
 		{"{+a:4,b:4,c:4,d:4,e:4,f:4,g:4,h:4,i:4,j:4,k:4,l:4,m:4,n:4,o:4,p:4}", strings.Repeat("aaa,", 250)},
 	}
 	for _, tt := range tests {
-		start := time.Now()
-		parse(t, tt.template).Match(tt.uri)
-		if d := time.Since(start); d > 5*time.Second {
+		d := time.Hour
+		for range 3 { // the machine may have other things to do
+			start := time.Now()
+			parse(t, tt.template).Match(tt.uri)
+			if d = min(d, time.Since(start)); d < 5*time.Second {
+				break
+			}
+		}
+		if d > 5*time.Second {
 			t.Errorf("Parse(%q).Match of %d bytes took %v", tt.template, len(tt.uri), d)
 		} else {
 			t.Logf("%q: %v", tt.template, d)
