@@ -19,7 +19,8 @@ const takeOver = 200 * time.Microsecond
 // runs a request by itself when nothing else has come: to hand a lone request to
 // another goroutine costs several times what most requests do. When it takes
 // its time the timer gives the role to a new goroutine, so that nothing else has
-// to wait for it.
+// to wait for it. Messages that are handled in order keep the role, unless their
+// handler asks the client: the answer has to be read.
 type reader struct {
 	d     *duplex
 	timer *time.Timer
