@@ -222,7 +222,7 @@ func TestWhoMayAsk(t *testing.T) {
 		a := talk(t, srv).asker(modern, allCapabilities, nil)
 		a.request(method, params)
 		m := a.read()
-		want := `{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list"}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1.0.0"}}}`
+		want := `{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list","params":{}}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1.0.0"}}}`
 		if got := m.Error == nil && sameJSON(m.Result, []byte(want)); got != may || may == (m.Error != nil) {
 			t.Errorf("%s: got %s %v, want it to ask: %v", method, m.Result, m.Error, may)
 		}
