@@ -55,7 +55,26 @@ func wantNext(t *testing.T, sub *client.Subscription, want ...client.Change) {
 
 func TestSubscriptionOfAStatelessServer(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "SUB-ABRUPT-END", "SUB-STATE-PER-REQUEST", "RES-UPDATED-SUBRESOURCE", "ARCH-UPDATES-NEED-LISTEN")
+	mcptest.Proves(t, "SUB-ABRUPT-END", "SUB-STATE-PER-REQUEST", "RES-UPDATED-SUBRESOURCE", "ARCH-UPDATES-NEED-LISTEN",
+		"STDIO-SUBSCRIPTION-CORRELATE")
+	bubble(t, "told apart by their ids", func(t *testing.T) {
+		sess := connect(t, fake(t, func(p *peer) {
+			p.open(r5)
+			one := p.want(mcp.MethodSubscriptionsListen)
+			p.acknowledge(one, `{"toolsListChanged":true}`)
+			two := p.want(mcp.MethodSubscriptionsListen)
+			p.acknowledge(two, `{"toolsListChanged":true}`)
+			p.tagged(two, mcp.NotificationToolsListChanged, "")
+			p.next()
+		}), nil)
+		one, two := subscribe(t, sess, tools), subscribe(t, sess, tools)
+		wantNext(t, two, client.Change{Kind: client.ToolsChanged})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if got, err := one.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, %v for what the other subscription was told", got, err)
+		}
+	})
 	bubble(t, "several on one connection", func(t *testing.T) {
 		sess := connect(t, fake(t, func(p *peer) {
 			p.open(r5)

@@ -14,7 +14,7 @@ import (
 // revisions do not name any.
 func TestExtensionsAreDeclared(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "EXT-ADVERTISE-INITIALIZE", "VER-EXT-EMPTY-SETTINGS", "EXT-OFF-BY-DEFAULT")
+	mcptest.Proves(t, "EXT-ADVERTISE-INITIALIZE", "VER-EXT-EMPTY-SETTINGS", "EXT-OFF-BY-DEFAULT", "EXT-ADVERTISE")
 	const extension = "com.example/clock"
 	mcptest.Matrix(t, func() *server.Server {
 		srv := server.New(mcp.Implementation{Name: "extended", Version: "1"}, nil)

@@ -101,7 +101,7 @@ func TestLogLevelOfACall(t *testing.T) {
 // The context of a trace reaches the handler unchanged and so do the
 // client's extensions, in every revision.
 func TestMetadataOfACall(t *testing.T) {
-	mcptest.Proves(t, "BASE-META-TRACE-KEYS")
+	mcptest.Proves(t, "EXT-ADVERTISE")
 	grid := mcptest.Grid{Server: talkative, Client: func() *client.Options {
 		extensions := map[string]json.RawMessage{"com.example/sails": json.RawMessage(`{}`)}
 		return &client.Options{Capabilities: mcp.ClientCapabilities{Extensions: extensions}}

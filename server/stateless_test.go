@@ -21,7 +21,7 @@ func saying(capabilities, more string) string {
 // connection: none knows of what another has said.
 func TestRequestsStandAlone(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "BASE-STATELESS-NO-PRIOR", "BASE-META-CAP-NO-RELY", "BASE-META-CAP-MISSING-ERROR", "VER-EXT-FALLBACK", "BASE-SERVER-NO-REQUESTS")
+	mcptest.Proves(t, "BASE-STATELESS-NO-PRIOR", "BASE-META-CAP-NO-RELY", "BASE-META-CAP-MISSING-ERROR", "VER-EXT-FALLBACK", "EXT-FALLBACK", "BASE-SERVER-NO-REQUESTS")
 	const extension = "com.example/sails"
 	srv := newServer(t, nil)
 	srv.AddRawTool(mcp.Tool{Name: "look"}, func(ctx context.Context, c *server.Call) (any, error) {
