@@ -200,7 +200,8 @@ func TestCacheKeepsNoMore(t *testing.T) {
 	if _, err := sess.ListTools(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	copy(page[bytes.Index(page, []byte("kept")):], "lost")
+	before, _, _ := bytes.Cut(page, []byte("kept"))
+	copy(page[len(before):], "lost")
 	if r, err := sess.ListTools(t.Context(), nil); err != nil || r.Tools[0].Name != "kept" {
 		t.Errorf("got %+v, %v", r, err)
 	}

@@ -62,7 +62,7 @@ func (c *Content) readText(block []byte) bool {
 		return false
 	}
 	for name, value := range ijson.Members(block) {
-		ok := true
+		var ok bool
 		switch name {
 		case "type":
 			c.Type = TypeText

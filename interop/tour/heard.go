@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +26,7 @@ type Heard struct {
 func (h *Heard) Tell(method string, params any) {
 	data, err := json.Marshal(params)
 	if err != nil {
-		data, _ = json.Marshal(err.Error())
+		data = strconv.AppendQuote(nil, err.Error())
 	}
 	select {
 	case h.channel(method) <- data:
