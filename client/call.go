@@ -286,6 +286,7 @@ func (s *Session) giveUp(l *link, m *transport.Outgoing, reason string) {
 		if err := l.rt.Send(ctx, out); err != nil && l.ctx.Err() == nil {
 			s.log.Debug("cancellation not sent", slog.String("method", m.Method), slog.Any("error", err))
 		}
+		s.awaitNotice(l)
 	})
 }
 

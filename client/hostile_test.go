@@ -134,55 +134,76 @@ func TestEndlessLists(t *testing.T) {
 }
 
 // TestLateQuestion has a server ask about a call that was given up while another
-// caller's is in flight: that one is not asked.
+// caller's is in flight: that one is not asked before the server has noticed.
 func TestLateQuestion(t *testing.T) {
 	t.Parallel()
-	bubble(t, "pipe", func(t *testing.T) {
-		replies := make(chan jsonrpc.Message, 2)
-		asks := make(chan struct{})
-		via := fake(t, func(p *peer) {
-			p.open(r4)
-			p.want(mcp.MethodToolsCall)
-			p.want(mcp.NotificationCancelled)
-			second := p.want(mcp.MethodToolsCall)
-			for range 2 {
+	tests := []struct {
+		name    string
+		answers bool          // the ping that finds out whether it has noticed
+		wait    time.Duration // until it must have
+	}{
+		{"answers the ping", true, 0},
+		{"answers nothing", false, 30 * time.Second},
+	}
+	for _, test := range tests {
+		bubble(t, test.name, func(t *testing.T) {
+			replies := make(chan jsonrpc.Message, 2)
+			asks := make(chan struct{})
+			ask := func(p *peer) {
 				<-asks
 				p.write(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`)
-				m, _ := p.next()
-				replies <- m
+				for m, ok := p.next(); ok; m, ok = p.next() {
+					if m.Kind() == jsonrpc.Response {
+						replies <- m
+						return
+					}
+				}
 			}
-			p.result(second, called)
-			p.idle()
-		})
-		sess := connect(t, via, &client.Options{Revision: r4, Capabilities: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{}}})
-		answer := func(who string) *client.CallOptions {
-			return &client.CallOptions{Answer: func(context.Context, mcp.InputRequest) (any, error) {
-				return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: json.RawMessage(`{"who":"` + who + `"}`)}, nil
-			}}
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := sess.CallTool(ctx, &noPause, answer("first")); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("got %v", err)
-		}
-		synctest.Wait()
-		var second sync.WaitGroup
-		second.Go(func() {
-			if _, err := sess.CallTool(t.Context(), &noPause, answer("second")); err != nil {
-				t.Error(err)
+			via := fake(t, func(p *peer) {
+				p.open(r4)
+				p.want(mcp.MethodToolsCall)
+				p.want(mcp.NotificationCancelled)
+				ping := p.want(mcp.MethodPing)
+				second := p.want(mcp.MethodToolsCall)
+				ask(p)
+				if test.answers {
+					p.result(ping, `{}`)
+				}
+				ask(p)
+				p.result(second, called)
+				p.idle()
+			})
+			sess := connect(t, via, &client.Options{Revision: r4, Capabilities: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{}}})
+			answer := func(who string) *client.CallOptions {
+				return &client.CallOptions{Answer: func(context.Context, mcp.InputRequest) (any, error) {
+					return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: json.RawMessage(`{"who":"` + who + `"}`)}, nil
+				}}
 			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := sess.CallTool(ctx, &noPause, answer("first")); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("got %v", err)
+			}
+			synctest.Wait()
+			var second sync.WaitGroup
+			second.Go(func() {
+				if _, err := sess.CallTool(t.Context(), &noPause, answer("second")); err != nil {
+					t.Error(err)
+				}
+			})
+			asks <- struct{}{}
+			if m := <-replies; m.Error == nil {
+				t.Errorf("the second caller was asked about the first call: %s", m.Result)
+			}
+			<-time.After(test.wait)
+			synctest.Wait()
+			asks <- struct{}{}
+			if m := <-replies; !strings.Contains(string(m.Result), "second") {
+				t.Errorf("later: got %s, %v, want the answer of the second caller", m.Result, m.Error)
+			}
+			second.Wait()
 		})
-		asks <- struct{}{}
-		if m := <-replies; m.Error == nil {
-			t.Errorf("the second caller was asked about the first call: %s", m.Result)
-		}
-		<-time.After(time.Minute / 2)
-		asks <- struct{}{}
-		if m := <-replies; !strings.Contains(string(m.Result), "second") {
-			t.Errorf("later: got %s, %v, want the answer of the second caller", m.Result, m.Error)
-		}
-		second.Wait()
-	})
+	}
 }
 
 // TestCacheKeepsNoMore checks that what is kept is not a part of the message it

@@ -33,7 +33,8 @@ type served struct {
 	calls map[jsonrpc.ID]answerer
 	// clear is when the server has had time to notice the calls with an answerer
 	// of their own that were given up.
-	clear time.Time
+	clear  time.Time
+	asking bool // whether it has noticed
 }
 
 // An answerer is CallOptions.Answer; nil if the call has none.
@@ -113,19 +114,6 @@ func (v *served) about(call jsonrpc.ID) (answer answerer, clear bool) {
 		}
 	}
 	return nil, true
-}
-
-// noticing is how long a server may take to notice that a call was given up.
-// Meanwhile its questions may still be about that call.
-const noticing = 10 * time.Second
-
-// gaveUp notes that a call is no longer waited for, before it has ended.
-func (v *served) gaveUp(call jsonrpc.ID) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.calls[call] != nil {
-		v.clear = time.Now().Add(noticing)
-	}
 }
 
 // ended cancels what belongs to a call that is over.
