@@ -40,16 +40,19 @@ func theirClients() []theirClient {
 
 const automatic = "automatic"
 
+// carriers are the ways to our server: each starts it and says what a client has
+// to be given.
+var carriers = map[string]func(t *testing.T) string{
+	"stdio": func(*testing.T) string { return program("everything") },
+	"HTTP":  func(t *testing.T) string { return start(t, program("everything"), "-http", "127.0.0.1:0") },
+	overSSE: func(t *testing.T) string {
+		return strings.TrimSuffix(start(t, program("everything"), "-http", "127.0.0.1:0"), "/mcp") + "/sse"
+	},
+}
+
 // TestClients lets the clients of others talk to our server.
 func TestClients(t *testing.T) {
 	need(t)
-	carriers := map[string]func(t *testing.T) string{
-		"stdio": func(*testing.T) string { return program("everything") },
-		"HTTP":  func(t *testing.T) string { return start(t, program("everything"), "-http", "127.0.0.1:0") },
-		overSSE: func(t *testing.T) string {
-			return strings.TrimSuffix(start(t, program("everything"), "-http", "127.0.0.1:0"), "/mcp") + "/sse"
-		},
-	}
 	for _, c := range theirClients() {
 		for carrier, target := range carriers {
 			if carrier == overSSE && c.revision == r5 {

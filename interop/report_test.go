@@ -202,7 +202,12 @@ func (v *visitor) cancel(ctx context.Context) (string, error) {
 	if !errors.Is(err, enough) {
 		here = fmt.Sprintf("got %v", err)
 	}
-	there, err := v.call(ctx, "waited", `{}`, nil)
+	soon, stop := context.WithTimeout(ctx, 2*patience)
+	defer stop()
+	there, err := v.call(soon, "waited", `{}`, nil)
+	if soon.Err() != nil {
+		there, err = "the server was not told", nil
+	}
 	return here + ", " + there, err
 }
 

@@ -116,6 +116,7 @@ The others are these packages from npm and Go modules, at these versions:
 
 var sections = []string{
 	"Clients of others, our server", "Our client, servers of others", "Our client, servers that people use", "Through the gateway",
+	"Across bridges of others",
 }
 
 // section tells in which table a meeting belongs.
@@ -123,6 +124,8 @@ func section(m meeting) int {
 	switch {
 	case strings.HasPrefix(m.server, gateway):
 		return 3
+	case strings.HasPrefix(m.server, behind):
+		return 4
 	case m.server == ferry:
 		return 0
 	case slices.Contains([]string{first, twin, gosdk, mcpgo}, m.server):
