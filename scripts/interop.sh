@@ -20,7 +20,7 @@ fi
 export FERRY_INTEROP=1
 status=0
 echo "-- interop: go test ."
-go test -count=1 -parallel 6 -timeout 8m . "$@" || status=1
+go test -count=1 -parallel 6 -timeout 9m . "$@" || status=1
 cd ../apps
 echo "-- apps: FERRY_INTEROP=1 go test ./..."
 go test ./... || status=1
