@@ -9,6 +9,7 @@ import (
 
 	"github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/internal/revision"
+	"github.com/ferrymcp/ferry/internal/schema"
 	"github.com/ferrymcp/ferry/mcp"
 )
 
@@ -88,6 +89,8 @@ func checkElicit(declared *mcp.ElicitationCapability, params *mcp.ElicitParams) 
 		return "the client has not declared the mode of the request"
 	case params.IsURL() && !isWebPage(params.URL):
 		return "url is not the URL of a web page"
+	case params.RequestedSchema != nil && params.RequestedSchema.Dialect != "" && !schema.KnownDialect(params.RequestedSchema.Dialect):
+		return "requestedSchema is of a dialect of JSON Schema that is not supported"
 	}
 	return ""
 }

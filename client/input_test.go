@@ -71,6 +71,7 @@ var questions = []struct {
 	{"no form", mcp.MethodElicitationCreate, `{"message":"m"}`, `{"action":"accept","content":{}}`, r3},
 	{"ELICIT-RESULT-URL-NO-CONTENT", mcp.MethodElicitationCreate, `{"mode":"url","message":"m","url":"https://a.example/x","elicitationId":"e"}`, `{"action":"accept"}`, r4},
 	{"not a web page", mcp.MethodElicitationCreate, `{"mode":"url","message":"m","url":"javascript:alert(1)","elicitationId":"e"}`, "url is not the URL of a web page (-32602)", r4},
+	{"unknown dialect", mcp.MethodElicitationCreate, `{"message":"m","requestedSchema":{"$schema":"https://example.com/dialect","type":"object","properties":{}}}`, "dialect of JSON Schema that is not supported (-32602)", r4},
 	{"unknown mode", mcp.MethodElicitationCreate, `{"mode":"voice","message":"m"}`, "unknown mode (-32602)", r3},
 	{"ELICIT-SEC-CLIENT-VALIDATE", mcp.MethodElicitationCreate, `{"message":"bad",` + form + `}`, "internal error (-32603)", r3},
 	{"panic", mcp.MethodElicitationCreate, `{"message":"panic"}`, "internal error (-32603)", r3},
@@ -95,7 +96,7 @@ func TestQuestionsOfSessions(t *testing.T) {
 	mcptest.Proves(t, "ELICIT-MODE-OMITTED-IS-FORM", "ELICIT-RESULT-ACTION", "ELICIT-RESULT-CONTENT-ACCEPT-ONLY",
 		"ELICIT-RESULT-URL-NO-CONTENT", "ELICIT-SEC-CLIENT-VALIDATE", "ELICIT-SEC-VALIDATE-2025-06",
 		"ELICIT-URL-NO-PREFETCH", "SAMP-TOOLS-REJECT", "SAMP-ERR-TOOLRESULT-MISSING", "SAMP-ERR-TOOLRESULT-MIXED",
-		"SAMP-REJECTED-MINUS1", "SAMP-RESULT-FIELDS", "ROOT-LIST-RPC")
+		"SAMP-REJECTED-MINUS1", "SAMP-RESULT-FIELDS", "ROOT-LIST-RPC", "JSONS-ELICIT-DIALECT")
 	for _, revision := range []string{r1, r2, r3, r4} {
 		for _, q := range questions {
 			bubble(t, revision+"/"+q.name, func(t *testing.T) {

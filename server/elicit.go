@@ -105,6 +105,9 @@ func formToAsk(p *mcp.ElicitParams) (*mcp.ElicitParams, error) {
 	if form.RequestedSchema == nil {
 		form.RequestedSchema = &mcp.FormSchema{}
 	}
+	if d := form.RequestedSchema.Dialect; d != "" && !schema.KnownDialect(d) {
+		return nil, fmt.Errorf("ask with a form: dialect %s of JSON Schema is not supported", d)
+	}
 	if err := form.RequestedSchema.Validate(); err != nil {
 		return nil, fmt.Errorf("ask with a form: %w", err)
 	}

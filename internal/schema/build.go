@@ -99,11 +99,16 @@ var dialects = []string{
 	"schema", "draft/2020-12/schema", "draft/2019-09/schema", "draft-07/schema", "draft-06/schema", "draft-04/schema",
 }
 
+// KnownDialect reports whether $schema may have this value.
+func KnownDialect(name string) bool {
+	return slices.Contains(dialects, published(strings.TrimSuffix(name, "#")))
+}
+
 // dialect refuses a schema that is written for a dialect we do not know: it may
 // mean anything.
 func dialect(m map[string]any, place string) error {
 	name, ok := m["$schema"].(string)
-	if !ok || slices.Contains(dialects, published(strings.TrimSuffix(name, "#"))) {
+	if !ok || KnownDialect(name) {
 		return nil
 	}
 	return fmt.Errorf("dialect %s of the schema at %s is not supported: use JSON Schema 2020-12, 2019-09 or draft 7, 6 or 4",
