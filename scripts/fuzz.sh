@@ -3,6 +3,8 @@
 # because go test fuzzes one at a time.
 set -euo pipefail
 status=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 for module; do
 	pushd "$module" >/dev/null
 	# A module inside this one has its own turn.
@@ -13,7 +15,15 @@ for module; do
 			case $dir/ in "$n"/*) continue 2 ;; esac
 		done
 		echo "-- $module: $dir $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-20s}" "$dir" </dev/null || status=1
+		if ! go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-20s}" "$dir" </dev/null 2>&1 | tee "$log"; then
+			# At the end of its time the engine sometimes stops a worker that is
+			# busy and calls that a failure, without an input that fails.
+			if grep -q 'context deadline exceeded' "$log" && ! grep -q 'Failing input' "$log"; then
+				echo "-- $target: stopped at the end of its time, no input failed"
+			else
+				status=1
+			fi
+		fi
 	done < <(grep -rEo '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' --exclude-dir=node_modules --exclude-dir='.?*' . |
 		sed 's/:func /:/' | sort)
 	popd >/dev/null
