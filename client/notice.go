@@ -36,11 +36,11 @@ func (s *Session) awaitNotice(l *link) {
 		for until := l.served.unclear(); !until.IsZero(); until = l.served.unclear() {
 			_, _, err := s.call(l.ctx, mcp.MethodPing, nil, &CallOptions{Timeout: noticing})
 			if _, answered := errors.AsType[*jsonrpc.Error](err); err != nil && !answered {
-				break
+				l.served.endNotice()
+				return
 			}
 			l.served.noticed(until)
 		}
-		l.served.endNotice()
 	})
 	if !started {
 		l.served.endNotice()
@@ -64,12 +64,14 @@ func (v *served) endNotice() {
 	v.asking = false
 }
 
-// unclear returns until when it is not clear what the server asks about, zero when
-// it is.
+// unclear returns until when it is not clear what the server asks about. When it
+// is, it returns zero and has ended the asking, so that no call that is given up
+// now goes without.
 func (v *served) unclear() time.Time {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !time.Now().Before(v.clear) {
+		v.asking = false
 		return time.Time{}
 	}
 	return v.clear

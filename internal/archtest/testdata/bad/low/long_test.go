@@ -1,61 +1,61 @@
 package low
 
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
+// one line of many
 
 var _ = 1
