@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/httpserver/internal/web"
-	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/server"
 )
 
@@ -49,11 +48,7 @@ func New(srv *server.Server, opts *Options) *Handler {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := h.guard.Check(r); err != nil {
-		web.Refuse(w, http.StatusForbidden, jsonrpc.ID{}, err)
-		return
-	}
-	principal, ok := web.Authenticate(w, r, h.opts.Principal)
+	principal, ok := h.guard.Admit(w, r, h.opts.Principal)
 	if !ok {
 		return
 	}

@@ -34,8 +34,18 @@ func NewGuard(hosts, origins []string) Guard {
 	return g
 }
 
-// Check returns why the request is refused, if it is.
-func (g *Guard) Check(r *http.Request) *jsonrpc.Error {
+// Admit says who the caller of a request is, or refuses the request: because of
+// where it comes from, or of who sent it. principal may be nil.
+func (g *Guard) Admit(w http.ResponseWriter, r *http.Request, principal func(*http.Request) (string, error)) (string, bool) {
+	if err := g.check(r); err != nil {
+		Refuse(w, http.StatusForbidden, jsonrpc.ID{}, err)
+		return "", false
+	}
+	return authenticate(w, r, principal)
+}
+
+// check returns why the request is refused, if it is.
+func (g *Guard) check(r *http.Request) *jsonrpc.Error {
 	if !g.hostAllowed(r) {
 		return Invalid("the host %q is not served here", r.Host)
 	}

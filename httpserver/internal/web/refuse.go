@@ -43,9 +43,9 @@ func Invalid(format string, args ...any) *jsonrpc.Error {
 	return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, format, args...)
 }
 
-// Authenticate asks principal, which may be nil, who the caller is, or refuses
+// authenticate asks principal, which may be nil, who the caller is, or refuses
 // the request.
-func Authenticate(w http.ResponseWriter, r *http.Request, principal func(*http.Request) (string, error)) (string, bool) {
+func authenticate(w http.ResponseWriter, r *http.Request, principal func(*http.Request) (string, error)) (string, bool) {
 	if principal == nil {
 		return "", true
 	}
