@@ -9,11 +9,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,24 +111,27 @@ func writeFile(t *testing.T, name, content string) {
 func TestUp(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "SSE-COMPAT-SERVER")
-	late, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := late.Addr().String()
-	_ = late.Close()
+	var behind atomic.Pointer[neturl.URL] // what answers for "later"; nothing does at first
+	later := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if target := behind.Load(); target != nil {
+			httputil.NewSingleHostReverseProxy(target).ServeHTTP(w, r)
+			return
+		}
+		http.Error(w, "not yet", http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(later.Close)
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "README.md"), "read me")
 	file := filepath.Join(t.TempDir(), "mcp.json")
 	writeFile(t, file, fmt.Sprintf(`{"servers": {
-		"later": {"type": "http", "url": "http://%s/mcp"},
-		"demo": {"type": "http", "url": %q}}}`, address, mcptest.Serve(t, newDemo(), nil)))
+		"later": {"type": "http", "url": "%s/mcp"},
+		"demo": {"type": "http", "url": %q}}}`, later.URL, mcptest.Serve(t, newDemo(), nil)))
 
 	up := run(t, "up", "--address", "127.0.0.1:0", "--dir", dir, "--config", file)
 	url := up.await(t, `^ferry serves (http://127\.0\.0\.1:\d+/mcp)$`)
 	up.await(t, `^  files  ready, 13 tools, 1 resource, 1 resource template$`)
 	up.await(t, `^  time   ready, 2 tools$`)
-	up.await(t, `^  later  left out for now: .*refused`)
+	up.await(t, `^  later  left out for now: .*503`)
 	up.await(t, `^  demo   ready, 10 tools, 1 prompt, 2 resources, 1 resource template$`)
 	for _, line := range []string{
 		"claude mcp add --transport http ferry " + url,
@@ -165,8 +172,12 @@ func TestUp(t *testing.T) {
 	get(t, base+"/healthz", "localhost", http.StatusOK)
 	get(t, base+"/", "", http.StatusNotFound)
 
-	serve := run(t, "serve", "time", "--http", address)
-	serve.await(t, `^ferry serves time at http://`+regexp.QuoteMeta(address)+`/mcp$`)
+	serve := run(t, "serve", "time", "--http", "127.0.0.1:0")
+	target, err := neturl.Parse(serve.await(t, `^ferry serves time at (http://127\.0\.0\.1:\d+)/mcp$`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind.Store(target)
 	up.await(t, `^later: ready, 2 tools$`)
 	serve.end(t)
 	up.end(t)
