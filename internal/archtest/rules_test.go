@@ -20,6 +20,7 @@ var imports = []archtest.Rule{
 	{Package: "internal/httpwire", Layer: 2, Below: 2},
 	{Package: "internal/uritemplate", Layer: 2, Below: 2},
 	{Package: "state/...", Layer: 2, Below: 2},
+	{Package: "netguard", Layer: 2, Below: 2},
 
 	// The two ends. They never import each other: same layer.
 	{Package: "server", Layer: 3, Below: 3},
@@ -56,7 +57,7 @@ var denies = []archtest.Deny{
 	{
 		Packages: []string{
 			"jsonrpc", "mcp", "transport", "server", "client",
-			"internal/json", "internal/revision", "internal/schema",
+			"internal/json", "internal/revision", "internal/schema", "netguard",
 		},
 		Import: "net/http",
 		Why: "a server on stdio or in a browser must not carry an HTTP stack: " +
