@@ -19,6 +19,7 @@ var imports = []archtest.Rule{
 	{Package: "internal/schema", Layer: 2, Below: 2},
 	{Package: "internal/httpwire", Layer: 2, Below: 2},
 	{Package: "internal/uritemplate", Layer: 2, Below: 2},
+	{Package: "internal/dpop", Layer: 2, Below: 2},
 	{Package: "state/...", Layer: 2, Below: 2},
 	{Package: "netguard", Layer: 2, Below: 2},
 
