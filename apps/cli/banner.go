@@ -28,7 +28,11 @@ func (p *program) banner(e *endpoint, gw *gateway.Gateway, cfg *config.Config) {
 		width = max(width, utf8.RuneCountInString(s.Name))
 	}
 	for _, s := range list {
-		out.line(stateStyle(s.State), "  "+statusLine(s, width))
+		line := statusLine(s, width)
+		if where := gw.Where(s.Name); where != "" && s.State == host.Ready {
+			line += ", in " + where
+		}
+		out.line(stateStyle(s.State), "  "+line)
 	}
 	for _, w := range gw.Host().Catalog().Warnings {
 		out.line(yellow, "  "+w)

@@ -6,50 +6,62 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrymcp/ferry/apps/servers"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
 
 func (p *program) serveCommand() *cobra.Command {
-	var address string
-	var readOnly, remote bool
 	c := &cobra.Command{
-		Use:   "serve files [DIR] | serve time [ZONE]",
+		Use:   "serve NAME",
 		Short: "Run one of the servers that come with ferry, on standard input and output",
 		Example: `  ferry serve files ~/notes --read-only
   ferry serve time
   ferry serve time --http 127.0.0.1:7333`,
-		Args:      cobra.RangeArgs(1, 2),
-		ValidArgs: builtinNames,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("which server? There are %s", strings.Join(servers.Names(), ", "))
+			}
+			return noBuiltin(args[0])
+		},
 	}
-	c.Flags().BoolVar(&readOnly, "read-only", false, "offer no tools that change something")
+	for i := range servers.All {
+		c.AddCommand(p.serveBuiltin(&servers.All[i]))
+	}
+	return c
+}
+
+// serveBuiltin is the command for one server.
+func (p *program) serveBuiltin(b *servers.Builtin) *cobra.Command {
+	var address string
+	var remote bool
+	c := &cobra.Command{Use: b.Name + " " + b.Usage, Short: b.Short, Args: cobra.ArbitraryArgs}
+	if b.Also != "" {
+		c.Aliases = []string{b.Also}
+	}
+	open := b.Flags(c.Flags())
 	c.Flags().StringVar(&address, "http", "", "serve at this `address` over HTTP instead")
 	c.Flags().BoolVar(&remote, "allow-remote", false, "let other machines connect, which anybody there can then do")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		name, rest := args[0], args[1:]
-		if readOnly {
-			if name != "files" {
-				return usagef("--read-only is for files")
-			}
-			rest = append(rest, readOnlyFlag)
-		}
-		srv, closer, err := builtin(name, rest, "")
+		srv, err := open(&servers.Setup{Stderr: p.stderr, Launched: address == ""}, args)
 		if err != nil {
-			return err
+			return &usageError{err: err}
 		}
-		defer closer.Close()
+		defer srv.Close()
 		if address == "" {
-			return p.serveStdio(c.Context(), srv)
+			return p.serveStdio(c.Context(), srv.Server)
 		}
 		l, err := listen(c.Context(), address, remote)
 		if err != nil {
 			return err
 		}
-		e := &endpoint{listener: l, server: srv, log: p.logger(slog.LevelWarn)}
-		p.err.linef(plain, "ferry serves %s at %s", name, e.url())
+		e := &endpoint{listener: l, server: srv.Server, log: p.logger(slog.LevelWarn)}
+		p.err.linef(plain, "ferry serves %s at %s", b.Name, e.url())
 		return e.serve(c.Context())
 	}
 	return c

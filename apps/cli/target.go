@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrymcp/ferry/apps/config"
+	"github.com/ferrymcp/ferry/apps/servers"
 	"github.com/ferrymcp/ferry/httpclient"
 	"github.com/ferrymcp/ferry/transport"
 )
@@ -97,7 +98,7 @@ func (p *program) namedTarget(name string) (*target, error) {
 		}
 		names = append(names, s.Name)
 	}
-	for _, b := range builtinNames {
+	for _, b := range servers.Names() {
 		if b == name {
 			return p.builtinTarget(config.Server{Name: name, Kind: config.Builtin, Command: name}, "")
 		}
@@ -213,7 +214,7 @@ func (p *program) completeTarget(c *cobra.Command, args []string, _ string) ([]s
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	names := slices.Clone(builtinNames)
+	names := servers.Names()
 	if cfg, err := p.configuration(); err == nil {
 		for _, s := range entries(cfg) {
 			if !s.Disabled && !slices.Contains(names, s.Name) {

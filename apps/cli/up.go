@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ferrymcp/ferry/apps/config"
 	"github.com/ferrymcp/ferry/apps/gateway"
+	"github.com/ferrymcp/ferry/apps/servers"
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/mcp"
 )
@@ -40,8 +42,8 @@ func (p *program) upCommand() *cobra.Command {
 		Short: "Serve all servers at one endpoint",
 		Long: `Serve all servers at one endpoint.
 
-Without a configuration these are the servers that come with ferry: files, over
-this folder, and time. With mcp.json, .mcp.json or .vscode/mcp.json, those
+Without a configuration these are the servers that come with ferry and have
+something to do in this folder, such as files and time. With mcp.json, .mcp.json or .vscode/mcp.json, those
 that it names are there too. A server that is down is left out until it is up.`,
 		Args: cobra.NoArgs,
 	}
@@ -51,7 +53,7 @@ that it names are there too. A server that is down is left out until it is up.`,
 	flags.StringVar(&p.flags.config, "config", "", "`file` that names servers")
 	flags.StringVar(&f.dir, "dir", ".", "`folder` that the server \"files\" works in")
 	flags.BoolVar(&f.noBuiltin, "no-builtin", false, "leave out the servers that come with ferry")
-	flags.BoolVar(&f.readOnly, "read-only", false, "let the server \"files\" change nothing")
+	flags.BoolVar(&f.readOnly, "read-only", false, "let the servers that come with ferry change nothing")
 	flags.StringVar(&f.separator, "separator", "", "`text` between the name of a server and that of a tool (default \"_\")")
 	flags.DurationVar(&f.wait, "wait", defaultWait, "`time` to wait for servers that are slow to start; later they join")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "let other machines connect, which anybody there can then do")
@@ -120,29 +122,38 @@ func (f *upFlags) addBuiltins(cfg *config.Config, dir string, dirGiven bool) {
 		return
 	}
 	if len(cfg.Ferry.Builtins) == 0 {
-		for _, name := range builtinNames {
-			if !slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name }) {
-				cfg.Ferry.Builtins = append(cfg.Ferry.Builtins, config.Server{
-					Name: name, Kind: config.Builtin, Command: name, Prefix: name,
-				})
-			}
-		}
-		dirGiven = true
+		cfg.Ferry.Builtins = offered(cfg, dir)
 	}
 	for i := range cfg.Ferry.Builtins {
 		s := &cfg.Ferry.Builtins[i]
-		if s.Command != "files" {
-			continue
+		b, ok := servers.Find(s.Command)
+		if !ok {
+			continue // the gateway says so
 		}
 		s.Args = slices.Clone(s.Args)
-		if f.readOnly && !slices.Contains(s.Args, readOnlyFlag) {
-			s.Args = append(s.Args, readOnlyFlag)
+		if f.readOnly && b.Has(servers.ReadOnlyFlag) {
+			s.Args = append(s.Args, "--"+servers.ReadOnlyFlag)
 		}
-		hasDir := slices.ContainsFunc(s.Args, func(arg string) bool { return arg != readOnlyFlag })
-		if dirGiven && !hasDir {
+		isFlag := func(arg string) bool { return strings.HasPrefix(arg, "-") }
+		if s.Command == "files" && dirGiven && !slices.ContainsFunc(s.Args, func(arg string) bool { return !isFlag(arg) }) {
 			s.Args = append(s.Args, dir)
 		}
 	}
+}
+
+// offered are the servers that come with the program and have something to do in a
+// folder, without those whose names the configuration gives to others.
+func offered(cfg *config.Config, dir string) []config.Server {
+	var list []config.Server
+	for _, b := range servers.All {
+		if b.Offer == nil || slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == b.Name }) {
+			continue
+		}
+		if args, ok := b.Offer(dir); ok {
+			list = append(list, config.Server{Name: b.Name, Kind: config.Builtin, Command: b.Name, Args: args, Prefix: b.Name})
+		}
+	}
+	return list
 }
 
 // openGateway connects to all servers. It is nil when ctx has ended.

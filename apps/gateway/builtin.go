@@ -1,73 +1,20 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
+	"os"
 	"strings"
 	"sync"
 
 	"github.com/ferrymcp/ferry/apps/config"
-	"github.com/ferrymcp/ferry/apps/servers/clock"
-	"github.com/ferrymcp/ferry/apps/servers/files"
+	"github.com/ferrymcp/ferry/apps/servers"
 	"github.com/ferrymcp/ferry/server"
 	"github.com/ferrymcp/ferry/transport"
 )
-
-// A builtin is a server that comes with this program.
-type builtin struct {
-	*server.Server
-	close func() error
-}
-
-// makers make the servers that come with this program, by name.
-var makers = map[string]func(s *config.Server, dir string, opts *server.Options) (builtin, error){
-	"time":  newClock,
-	"clock": newClock,
-	"files": newFiles,
-}
-
-// newClock takes the local time zone as its argument.
-func newClock(s *config.Server, _ string, opts *server.Options) (builtin, error) {
-	o := &clock.Options{Server: opts}
-	switch len(s.Args) {
-	case 0:
-	case 1:
-		o.Local = s.Args[0]
-	default:
-		return builtin{}, errors.New("it takes one argument, the local time zone")
-	}
-	srv, err := clock.New(o)
-	if err != nil {
-		return builtin{}, err
-	}
-	return builtin{srv, srv.Close}, nil
-}
-
-// newFiles takes a folder as its argument, the workspace if none, and
-// "--read-only".
-func newFiles(s *config.Server, dir string, opts *server.Options) (builtin, error) {
-	o := &files.Options{Server: opts}
-	given := false
-	for _, arg := range s.Args {
-		switch {
-		case arg == "--read-only":
-			o.ReadOnly = true
-		case given || strings.HasPrefix(arg, "-"):
-			return builtin{}, fmt.Errorf("it takes one folder and --read-only, not %q", arg)
-		default:
-			dir, given = arg, true
-		}
-	}
-	srv, err := files.New(dir, o)
-	if err != nil {
-		return builtin{}, err
-	}
-	return builtin{srv.Server, srv.Close}, nil
-}
 
 // builtins owns the servers that run in this process.
 type builtins struct {
@@ -78,7 +25,13 @@ type builtins struct {
 
 	mu     sync.Mutex
 	closed bool
-	list   []builtin
+	list   []opened
+}
+
+// opened is a server and the name of its entry.
+type opened struct {
+	*servers.Opened
+	name string
 }
 
 func newBuiltins(ctx context.Context, log *slog.Logger) *builtins {
@@ -89,23 +42,26 @@ func newBuiltins(ctx context.Context, log *slog.Logger) *builtins {
 
 // open makes the server that an entry names and returns the way to it.
 func (b *builtins) open(s *config.Server, dir string) (transport.Transport, error) {
-	build := makers[s.Command]
-	if build == nil {
-		return nil, fmt.Errorf("there is no builtin server %q, only %s", s.Command,
-			strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
+	builtin, ok := servers.Find(s.Command)
+	if !ok {
+		return nil, fmt.Errorf("there is no builtin server %q, only %s", s.Command, strings.Join(servers.Names(), ", "))
 	}
-	made, err := build(s, dir, &server.Options{Logger: b.log.With(slog.String("server", s.Name))})
+	made, err := builtin.Open(&servers.Setup{
+		Dir:    dir,
+		Env:    func(name string) string { return cmp.Or(s.Env[name], os.Getenv(name)) },
+		Server: &server.Options{Logger: b.log.With(slog.String("server", s.Name))},
+	}, s.Args)
 	if err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
-	b.list = append(b.list, made)
+	b.list = append(b.list, opened{made, s.Name})
 	b.mu.Unlock()
 	return transport.Dial(func(context.Context) (transport.Conn, error) { return b.connect(made) }), nil
 }
 
 // connect serves one more connection.
-func (b *builtins) connect(made builtin) (transport.Conn, error) {
+func (b *builtins) connect(made *servers.Opened) (transport.Conn, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -120,6 +76,18 @@ func (b *builtins) connect(made builtin) (transport.Conn, error) {
 	return near, nil
 }
 
+// where tells where a server keeps what it is told.
+func (b *builtins) where(name string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, o := range b.list {
+		if o.name == name {
+			return o.Where
+		}
+	}
+	return ""
+}
+
 // close ends the servers.
 func (b *builtins) close() error {
 	b.mu.Lock()
@@ -128,7 +96,7 @@ func (b *builtins) close() error {
 	b.cancel()
 	var errs []error
 	for _, made := range b.list {
-		errs = append(errs, made.close())
+		errs = append(errs, made.Close())
 	}
 	b.wg.Wait()
 	return errors.Join(errs...)

@@ -102,6 +102,15 @@ func (g *Gateway) Host() *host.Host { return g.host }
 // Status returns how each server is doing.
 func (g *Gateway) Status() []host.UpstreamStatus { return g.host.Status() }
 
+// Where tells where a server that comes with the program keeps what it is told;
+// empty if nowhere, and for all others.
+func (g *Gateway) Where(name string) string {
+	if g.builtins == nil {
+		return ""
+	}
+	return g.builtins.where(name)
+}
+
 // Close ends the server and, if Open made them, all connections, processes and
 // servers behind it. It is bounded and may be called more than once.
 func (g *Gateway) Close() error {
