@@ -18,6 +18,7 @@ var imports = []archtest.Rule{
 	{Package: "internal/revision", Layer: 2, Below: 2},
 	{Package: "internal/schema", Layer: 2, Below: 2},
 	{Package: "internal/httpwire", Layer: 2, Below: 2},
+	{Package: "internal/oauthwire", Layer: 2, Below: 2, Also: []string{"internal/httpwire"}},
 	{Package: "internal/uritemplate", Layer: 2, Below: 2},
 	{Package: "internal/dpop", Layer: 2, Below: 2},
 	{Package: "state/...", Layer: 2, Below: 2},
