@@ -18,16 +18,12 @@ func (r *run) http() (tally, error) {
 	g := &group{run: r, tallies: make([]tally, r.w.depth), errs: make([]error, r.w.depth)}
 	conns := make([]*httpConn, r.w.depth)
 	for i := range conns {
-		c, err := dial(r.p.address)
+		c, err := connect(r.p.address, r.w)
 		if err != nil {
 			return tally{}, err
 		}
 		defer c.Close()
-		c.job = &r.w.job
 		conns[i] = c
-		if err := c.open(r.w.session); err != nil {
-			return tally{}, err
-		}
 	}
 	var wg sync.WaitGroup
 	start := time.Now()
@@ -113,6 +109,20 @@ func dial(addr string) (*httpConn, error) {
 	return &httpConn{Conn: c, in: bufio.NewReaderSize(c, 64<<10)}, nil
 }
 
+// connect dials and makes the handshake of the workload.
+func connect(addr string, w *workload) (*httpConn, error) {
+	c, err := dial(addr)
+	if err != nil {
+		return nil, err
+	}
+	c.job = &w.job
+	if err := c.open(w.session); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
 // open makes the handshake if there is to be a session, and the headers.
 func (c *httpConn) open(session bool) error {
 	common := "POST /mcp HTTP/1.1\r\nHost: " + c.RemoteAddr().String() + "\r\nContent-Type: application/json\r\n" +
@@ -149,10 +159,7 @@ func (c *httpConn) call(id int) ([]byte, error) {
 // post sends a message and returns the reply to it, which is valid until the
 // next call. Notifications before it are counted.
 func (c *httpConn) post(message []byte) ([]byte, error) {
-	c.out = append(append(c.out[:0], c.headers...), "Content-Length: "...)
-	c.out = strconv.AppendInt(c.out, int64(len(message)), 10)
-	c.out = append(append(c.out, "\r\n\r\n"...), message...)
-	if _, err := c.Write(c.out); err != nil {
+	if err := c.send(message); err != nil {
 		return nil, err
 	}
 	h, err := c.readHeader()
@@ -173,6 +180,14 @@ func (c *httpConn) post(message []byte) ([]byte, error) {
 		return nil, fmt.Errorf("status %d: %.300s", h.status, c.reply)
 	}
 	return c.reply, nil
+}
+
+func (c *httpConn) send(message []byte) error {
+	c.out = append(append(c.out[:0], c.headers...), "Content-Length: "...)
+	c.out = strconv.AppendInt(c.out, int64(len(message)), 10)
+	c.out = append(append(c.out, "\r\n\r\n"...), message...)
+	_, err := c.Write(c.out)
+	return err
 }
 
 type header struct {

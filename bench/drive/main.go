@@ -1,9 +1,10 @@
 // Command drive measures servers and clients. It starts each of the programs in
 // turn, sends it requests as raw bytes over pipes or HTTP connections, or answers
-// those of a client in the same way, checks what comes, and compares the processor time that the process needed for each with
-// that of the floor, a program without an SDK. Programs take turns within a
-// round, so that what disturbs the machine disturbs all of them; ratios are
-// taken within rounds, and tables show medians.
+// those of a client in the same way, checks every reply, and compares the
+// processor time that the process needed with that of the floor, a program
+// without an SDK. Programs take turns within a round, so that what disturbs the
+// machine disturbs all of them; ratios are taken within rounds, and tables show
+// medians.
 //
 //	go run ./drive -quick
 //	go run ./drive -run 'http modern' -programs server,floor -profile /tmp/p
@@ -12,15 +13,30 @@ package main
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"strings"
 	"time"
 )
 
-// floorName is the program that the others are compared with.
-const floorName = "floor"
+// The programs that others are compared with, or compared.
+const (
+	floorName = "floor"
+	oursName  = "server"
+)
+
+// programTitle is what readers call a program.
+func programTitle(name string) string {
+	switch name {
+	case oursName:
+		return "Ferry"
+	case "gosdk":
+		return "go-sdk"
+	case "mcpgo":
+		return "mcp-go"
+	}
+	return name
+}
 
 func main() {
 	if err := mainErr(); err != nil {
@@ -31,10 +47,11 @@ func main() {
 
 type options struct {
 	settings
-	rounds         int
-	programs       []string
-	run            *regexp.Regexp
-	asJSON, asMark bool
+	rounds   int
+	programs []string
+	run      *regexp.Regexp
+	allocs   bool
+	asJSON   bool
 }
 
 func parse() (*options, error) {
@@ -45,14 +62,13 @@ func parse() (*options, error) {
 	programs := flag.String("programs", "server,gosdk,mcpgo,floor", "the programs to run, in this order")
 	run := flag.String("run", "", "only workloads whose name matches this pattern")
 	o := &options{}
-	flag.BoolVar(&o.allocs, "allocs", false, "count allocations too")
+	flag.BoolVar(&o.allocs, "allocs", false, "count allocations too, in a round of their own")
 	flag.StringVar(&o.profileDir, "profile", "", "write CPU profiles to this directory")
-	flag.BoolVar(&o.asJSON, "json", false, "print JSON")
-	flag.BoolVar(&o.asMark, "md", false, "print a Markdown table")
+	flag.BoolVar(&o.asJSON, "json", false, "print JSON lines")
 	flag.Parse()
 	o.rounds, o.duration, o.warmUp = *rounds, *duration, *warmUp
 	if *quick {
-		o.rounds, o.duration, o.warmUp = 3, 300*time.Millisecond, 150*time.Millisecond
+		o.rounds, o.duration, o.warmUp = 3, 200*time.Millisecond, 100*time.Millisecond
 	}
 	o.programs = strings.Split(*programs, ",")
 	var err error
@@ -63,6 +79,9 @@ func parse() (*options, error) {
 func mainErr() error {
 	o, err := parse()
 	if err != nil {
+		return err
+	}
+	if _, err := raiseLimits(); err != nil {
 		return err
 	}
 	if o.profileDir != "" {
@@ -82,41 +101,60 @@ func mainErr() error {
 			if err := build(dir, w, o.programs, paths); err != nil {
 				return err
 			}
-			results = append(results, o.rounded(w, paths)...)
+			results = append(results, o.rounded(w, paths).results()...)
 		}
 	}
-	return o.print(os.Stdout, results)
+	if o.asJSON {
+		return writeLines(os.Stdout, results)
+	}
+	return writeText(os.Stdout, results)
 }
 
 // rounded runs a workload on all programs, round by round. A program that
 // fails is left out of the following rounds.
-func (o *options) rounded(w *workload, paths map[string]string) []result {
-	samples := map[string][]sample{}
-	failed := map[string]error{}
+func (o *options) rounded(w *workload, paths map[string]string) *series {
+	s := &series{
+		w: w, programs: o.programs,
+		samples: map[string][][]sample{}, counted: map[string]sample{}, failed: map[string]error{},
+	}
+	measure := w.measure
+	if measure == nil {
+		measure = (*settings).load
+	}
 	for round := range o.rounds {
-		for _, name := range o.programs {
-			if failed[name] != nil {
+		for i := range o.programs {
+			name := o.programs[(i+round)%len(o.programs)] // nobody is always the first
+			if s.failed[name] != nil {
 				continue
 			}
 			fmt.Fprintf(os.Stderr, "\r%-28s %d/%d %-8s", w.name, round+1, o.rounds, name)
-			s, err := o.measure(name, paths[w.program(name)], w)
+			got, err := measure(&o.settings, w, paths[w.program(name)])
 			if err != nil {
-				failed[name] = err
+				s.failed[name] = err
 				continue
 			}
-			samples[name] = append(samples[name], s)
+			s.samples[name] = append(s.samples[name], got)
 		}
 	}
+	if o.allocs && w.measure == nil {
+		o.count(s, paths)
+	}
 	fmt.Fprintf(os.Stderr, "\r%60s\r", "")
-	return summarise(w, o.programs, samples, failed)
+	return s
 }
 
-func (o *options) print(w io.Writer, results []result) error {
-	switch {
-	case o.asJSON:
-		return writeJSON(w, results)
-	case o.asMark:
-		return writeMarkdown(w, results)
+// count counts the allocations of all programs.
+func (o *options) count(s *series, paths map[string]string) {
+	counting := settings{duration: 150 * time.Millisecond, warmUp: 50 * time.Millisecond, counting: true}
+	for _, name := range o.programs {
+		if s.failed[name] != nil {
+			continue
+		}
+		got, err := counting.load(s.w, paths[s.w.program(name)])
+		if err != nil {
+			s.failed[name] = err
+			continue
+		}
+		s.counted[name] = got[0]
 	}
-	return writeText(w, results)
 }

@@ -10,14 +10,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ferrymcp/ferry/bench/program"
 )
 
-// A sample is one run of one program.
+// A sample is one figure of one run of one program, with what is known beside it.
 type sample struct {
-	CPU     float64       `json:"cpu_us"` // per unit
-	Rate    float64       `json:"per_second"`
-	P50     float64       `json:"p50_us"`
-	P99     float64       `json:"p99_us"`
+	Cost    float64       `json:"cost"` // in the unit of the row
+	Rate    float64       `json:"per_second,omitempty"`
+	P50     float64       `json:"p50_us,omitempty"`
+	P99     float64       `json:"p99_us,omitempty"`
 	Objects float64       `json:"allocs,omitempty"` // per unit
 	Bytes   float64       `json:"alloc_bytes,omitempty"`
 	Faults  progressFault `json:"faults,omitzero"`
@@ -26,31 +28,53 @@ type sample struct {
 // How a run is made.
 type settings struct {
 	duration, warmUp time.Duration
-	allocs           bool
-	profileDir       string
+	// counting counts allocations, which costs time that then counts too.
+	counting   bool
+	profileDir string
 }
 
 // patience is how much longer than planned a run may take.
 const patience = 5 * time.Second
 
-// measure starts the program, drives it and ends it.
-func (s *settings) measure(program, path string, w *workload) (sample, error) {
+// load starts the program, keeps it busy and ends it.
+func (s *settings) load(w *workload, path string) ([]sample, error) {
 	var l net.Listener
 	var address string
 	if w.client && w.http {
 		var err error
 		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return sample{}, err
+			return nil, err
 		}
 		defer l.Close()
 		address = l.Addr().String()
 	}
-	p, err := start(path, w, address, s.allocs || s.profileDir != "")
-	if err != nil {
-		return sample{}, err
+	args, addresses := w.args(address), 0
+	if w.listens() {
+		addresses++
 	}
-	m := &meter{settings: s, p: p, name: strings.ReplaceAll(program+"-"+w.name, " ", "-")}
+	if s.counting || s.profileDir != "" {
+		args = append(args, control...)
+		addresses++
+	}
+	p, err := start(path, args, addresses)
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	return s.drive(p, l, w, filepath.Base(path))
+}
+
+// drive keeps a process busy and measures it. The listener is for clients.
+func (s *settings) drive(p *process, l net.Listener, w *workload, name string) ([]sample, error) {
+	m := &meter{settings: s, p: p, name: strings.ReplaceAll(name+"-"+w.name, " ", "-")}
 	r := &run{w: w, p: p, warmUp: s.warmUp, duration: s.duration, begin: m.begin, end: m.end}
+	if w.streams > 0 {
+		idle, err := openStreams(p.address, w)
+		if err != nil {
+			return nil, err
+		}
+		defer idle.close()
+	}
 	// A program that has stopped answering must not stop everything.
 	var hung atomic.Bool
 	watchdog := time.AfterFunc(s.warmUp+s.duration+patience, func() {
@@ -58,32 +82,31 @@ func (s *settings) measure(program, path string, w *workload) (sample, error) {
 		_ = p.cmd.Process.Kill()
 	})
 	defer watchdog.Stop()
-	drive := r.stdio
+	keepBusy := r.stdio
 	switch {
 	case w.client:
-		drive = func() (tally, error) { return r.client(l) }
+		keepBusy = func() (tally, error) { return r.client(l) }
 	case w.http:
-		drive = r.http
+		keepBusy = r.http
 	}
-	t, err := drive()
+	t, err := keepBusy()
 	m.profiling.Wait() // where end was not called
-	p.stop()
 	if hung.Load() {
 		err = fmt.Errorf("no end within %v: it stopped answering", patience)
 	}
 	if err := errors.Join(err, m.profileErr); err != nil {
-		return sample{}, fmt.Errorf("%s, %s: %w", program, w.name, err)
+		return nil, err
 	}
 	units := float64(t.replies * w.per())
-	return sample{
-		CPU:     micros(m.cpu) / units,
+	return []sample{{
+		Cost:    micros(m.cpu) / units,
 		Rate:    units / t.took.Seconds(),
 		P50:     micros(quantile(t.latencies, 0.50)),
 		P99:     micros(quantile(t.latencies, 0.99)),
-		Objects: float64(m.heap.objects) / units,
-		Bytes:   float64(m.heap.bytes) / units,
+		Objects: float64(m.after.Objects-m.before.Objects) / units,
+		Bytes:   float64(m.after.Bytes-m.before.Bytes) / units,
 		Faults:  r.progress,
-	}, nil
+	}}, nil
 }
 
 // A meter reads what a process has used while it was measured.
@@ -92,8 +115,8 @@ type meter struct {
 	p    *process
 	name string // of the profile
 
-	cpu  time.Duration
-	heap heap
+	cpu           time.Duration
+	before, after program.Counts
 
 	profiling  sync.WaitGroup
 	profileErr error
@@ -104,15 +127,13 @@ func (m *meter) begin() error {
 		file := filepath.Join(m.profileDir, m.name+".pprof")
 		m.profiling.Go(func() { m.profileErr = m.p.profile(file, m.duration) })
 	}
-	if m.allocs {
-		h, err := m.p.heap()
-		if err != nil {
+	var err error
+	if m.counting {
+		if m.before, err = m.p.counts(false); err != nil {
 			return err
 		}
-		m.heap = h
 	}
-	cpu, err := cpuTime(m.p.cmd.Process.Pid)
-	m.cpu = cpu
+	m.cpu, err = cpuTime(m.p.cmd.Process.Pid)
 	return err
 }
 
@@ -123,14 +144,10 @@ func (m *meter) end() error {
 	}
 	m.cpu = cpu - m.cpu
 	m.profiling.Wait() // it ends with the process otherwise
-	if m.allocs {
-		h, err := m.p.heap()
-		if err != nil {
-			return err
-		}
-		m.heap = heap{h.objects - m.heap.objects, h.bytes - m.heap.bytes}
+	if m.counting {
+		m.after, err = m.p.counts(false)
 	}
-	return nil
+	return err
 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }

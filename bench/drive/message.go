@@ -31,8 +31,11 @@ type job struct {
 	n      int    // notifications before the result, for progress
 	modern bool
 	tools  int // in the list, for tools/list
-	filler string
-	meta   string
+	typed  int // of them, with types of their own
+	// arguments are those of a tool that answers "fits".
+	arguments string
+	filler    string
+	meta      string
 }
 
 // prepare computes what all messages of the job share.
@@ -54,17 +57,27 @@ func (j *job) request(b []byte, id int) []byte {
 	b = append(b, `,"method":"`...)
 	b = append(b, j.method...)
 	b = append(b, `","params":{`...)
+	if j.method == "subscriptions/listen" {
+		b = append(b, `"notifications":{"toolsListChanged":true}`...)
+	}
 	switch j.tool {
 	case "echo":
 		b = append(b, `"name":"echo","arguments":{"text":"`...)
 		b = append(j.text(b, id), `"}`...)
 	case "add":
 		b = fmt.Appendf(b, `"name":"add","arguments":{"a":%d,"b":1}`, id)
+	case "poke":
+		b = append(b, `"name":"poke","arguments":{}`...)
 	case "progress":
 		b = fmt.Appendf(b, `"name":"progress","arguments":{"n":%d}`, j.n)
+	default:
+		if j.arguments != "" {
+			b = append(append(append(b, `"name":"`...), j.tool...), `","arguments":`...)
+			b = append(b, j.arguments...)
+		}
 	}
 	if j.meta != "" || j.n > 0 {
-		if j.tool != "" {
+		if b[len(b)-1] != '{' {
 			b = append(b, ',')
 		}
 		b = append(b, `"_meta":{`...)
@@ -101,6 +114,8 @@ func (j *job) check(reply []byte, id int) error {
 		if !bytes.HasPrefix(rest, strconv.AppendInt(nil, int64(id+1), 10)) {
 			return fmt.Errorf("request %d: wrong sum: %.300s", id, reply)
 		}
+	case j.arguments != "" && !bytes.Contains(reply, []byte(`"fits"`)):
+		return fmt.Errorf("request %d: not said to fit: %.300s", id, reply)
 	case j.tools > 0:
 		if n := bytes.Count(reply, []byte(`"inputSchema"`)); n != j.tools {
 			return fmt.Errorf("request %d: %d tools in the list, not %d", id, n, j.tools)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,12 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ferrymcp/ferry/bench/program"
 )
 
 // build compiles the programs for a workload and adds their paths by name.
@@ -43,23 +44,17 @@ type process struct {
 	in      io.WriteCloser
 	out     io.ReadCloser
 	address string // of HTTP
-	pprof   string
+	control string
 
 	errors sync.WaitGroup // reads what the process says on standard error
 }
 
-// start runs the program and waits until it listens. A client over HTTP is told
-// the address of its server.
-func start(path string, w *workload, address string, profiled bool) (*process, error) {
-	args := w.args(address)
-	waitFor := 0
-	if w.http && !w.client {
-		waitFor++
-	}
-	if profiled {
-		args = append(args, "-pprof", "127.0.0.1:0")
-		waitFor++
-	}
+// control is the flag that lets a program be asked for profiles and counts.
+var control = []string{"-control", "127.0.0.1:0"}
+
+// start runs the program with the arguments and waits until it has told the
+// given number of addresses on standard error.
+func start(path string, args []string, addresses int) (*process, error) {
 	p := &process{cmd: exec.Command(path, args...)}
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
@@ -73,7 +68,7 @@ func start(path string, w *workload, address string, profiled bool) (*process, e
 		return nil, err
 	}
 	p.cmd.Stderr = stderr
-	if waitFor == 0 {
+	if addresses == 0 {
 		p.cmd.Stderr = os.Stderr
 	}
 	err = p.cmd.Start()
@@ -82,7 +77,7 @@ func start(path string, w *workload, address string, profiled bool) (*process, e
 		return nil, errors.Join(err, r.Close())
 	}
 	lines := bufio.NewScanner(r)
-	err = p.addresses(lines, waitFor)
+	err = p.addresses(lines, addresses)
 	p.errors.Go(func() {
 		defer r.Close()
 		for lines.Scan() {
@@ -102,8 +97,8 @@ func (p *process) addresses(lines *bufio.Scanner, n int) error {
 		switch what {
 		case "listening":
 			p.address = addr
-		case "profiling":
-			p.pprof = addr
+		case "control":
+			p.control = addr
 		default:
 			return fmt.Errorf("unexpected line from the program: %s", lines.Text())
 		}
@@ -123,34 +118,23 @@ func (p *process) stop() {
 	p.errors.Wait()
 }
 
-var memLine = regexp.MustCompile(`(?m)^# (Mallocs|TotalAlloc) = (\d+)`)
-
-// A heap is how much a process has allocated since its start.
-type heap struct{ objects, bytes int64 }
-
-func (p *process) heap() (heap, error) {
-	var h heap
-	if p.pprof == "" {
-		return h, nil
+// counts asks the process what it has allocated and what it holds, after a
+// collection of garbage if that is to be free.
+func (p *process) counts(free bool) (c program.Counts, err error) {
+	url := "http://" + p.control + "/counts"
+	if free {
+		url += "?free"
 	}
-	page, err := get("http://" + p.pprof + "/debug/pprof/heap?debug=1")
+	page, err := get(url)
 	if err != nil {
-		return h, err
+		return c, err
 	}
-	for _, m := range memLine.FindAllStringSubmatch(string(page), -1) {
-		n, _ := strconv.ParseInt(m[2], 10, 64)
-		if m[1] == "Mallocs" {
-			h.objects = n
-		} else {
-			h.bytes = n
-		}
-	}
-	return h, nil
+	return c, json.Unmarshal(page, &c)
 }
 
 // profile writes a CPU profile of the next seconds to the file.
 func (p *process) profile(file string, during time.Duration) error {
-	url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", p.pprof, max(1, int(during.Seconds())))
+	url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", p.control, max(1, int(during.Seconds())))
 	data, err := get(url)
 	if err != nil {
 		return err

@@ -49,10 +49,19 @@ func (f *floor) serveStdio() error {
 
 // ServeHTTP implements http.Handler: one message for each POST.
 func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
+	switch r.Method {
+	case http.MethodPost:
+		f.post(w, r)
+	case http.MethodGet:
+		f.get(w, r)
+	case http.MethodDelete:
+		f.remove(w, r)
+	default:
 		w.WriteHeader(http.StatusMethodNotAllowed)
-		return
 	}
+}
+
+func (f *floor) post(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -67,6 +76,10 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if rq.ID == nil {
 		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if rq.Method == "subscriptions/listen" {
+		f.stream(w, r, "", rq.ID)
 		return
 	}
 	stream := &events{w: w}
@@ -106,11 +119,11 @@ func (f *floor) admit(w http.ResponseWriter, r *http.Request, rq *request) bool 
 	defer f.mu.Unlock()
 	if rq.Method == "initialize" {
 		id := rand.Text()
-		f.sessions[id] = true
+		f.sessions[id] = nil
 		w.Header().Set("Mcp-Session-Id", id)
 		return true
 	}
-	if !f.sessions[r.Header.Get("Mcp-Session-Id")] {
+	if _, known := f.sessions[r.Header.Get("Mcp-Session-Id")]; !known {
 		w.WriteHeader(http.StatusNotFound)
 		return false
 	}

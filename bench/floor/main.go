@@ -13,7 +13,10 @@ import (
 
 func main() {
 	s := program.Parse()
-	srv := &floor{extra: s.Tools, stateless: s.Stateless, sessions: map[string]bool{}}
+	srv := &floor{
+		extra: s.Tools + s.Typed, stateless: s.Stateless,
+		sessions: map[string]*stream{}, streams: map[*stream]bool{},
+	}
 	s.Run(func() error {
 		if s.Stdio {
 			return srv.serveStdio()
@@ -28,7 +31,8 @@ type floor struct {
 
 	mu       sync.Mutex
 	poked    bool
-	sessions map[string]bool
+	sessions map[string]*stream // nil without a stream
+	streams  map[*stream]bool
 }
 
 type request struct {
@@ -160,9 +164,16 @@ func (f *floor) call(p *params, notify func(any) error) (*callResult, error) {
 		return progress(p, notify)
 	case "poke":
 		f.mu.Lock()
-		defer f.mu.Unlock()
 		f.poked = !f.poked
+		f.mu.Unlock()
+		f.changed()
 		return said("done"), nil
+	case program.Typical, program.Hard:
+		var in map[string]any
+		if err := json.Unmarshal(p.Arguments, &in); err != nil {
+			return nil, err
+		}
+		return said("fits"), nil
 	}
 	return nil, fmt.Errorf("no tool %q", p.Name)
 }

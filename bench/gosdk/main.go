@@ -16,6 +16,10 @@ import (
 func main() {
 	s := program.Parse()
 	srv := newServer(s.Tools)
+	addTyped(srv, s.Typed)
+	if s.Schemas {
+		addChecked(srv)
+	}
 	s.Run(func() error {
 		if s.Stdio {
 			return srv.Run(context.Background(), &mcp.StdioTransport{})

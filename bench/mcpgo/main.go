@@ -18,6 +18,10 @@ import (
 func main() {
 	s := program.Parse()
 	srv := newServer(s.Tools)
+	addTyped(srv, s.Typed)
+	if s.Schemas {
+		addChecked(srv)
+	}
 	s.Run(func() error {
 		if s.Stdio {
 			return server.NewStdioServer(srv).Listen(context.Background(), os.Stdin, os.Stdout)

@@ -25,7 +25,7 @@ func ParseClient() ClientSettings {
 	flag.BoolVar(&s.Stdio, "stdio", false, "speak over standard input and output")
 	flag.StringVar(&s.HTTP, "http", "", "the URL of the server")
 	flag.IntVar(&s.Depth, "depth", 1, "how many calls are in flight")
-	flag.StringVar(&s.Pprof, "pprof", "", "serve profiles on this address")
+	flag.StringVar(&s.Control, "control", "", "serve profiles and counts on this address")
 	flag.Parse()
 	if s.Stdio == (s.HTTP != "") {
 		fmt.Fprintln(os.Stderr, "give one of -stdio and -http URL")

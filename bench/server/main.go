@@ -14,6 +14,10 @@ import (
 func main() {
 	s := program.Parse()
 	srv := newServer(s.Tools)
+	addTyped(srv, s.Typed)
+	if s.Schemas {
+		addChecked(srv)
+	}
 	s.Run(func() error {
 		if s.Stdio {
 			return srv.ServeStdio(context.Background())
