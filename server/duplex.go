@@ -388,14 +388,16 @@ func (b *batch) reply(r *Response) {
 }
 
 // reply sends a response; nil is none.
-func (d *duplex) reply(r *Response) {
+func (d *duplex) reply(r *Response) { d.send(r, d.conn.Write) }
+
+func (d *duplex) send(r *Response, write func(frame []byte) error) {
 	if r == nil {
 		return
 	}
 	buf := jsonrpc.GetBuffer()
 	defer jsonrpc.PutBuffer(buf)
 	r.Write(buf)
-	if err := d.conn.Write(buf.Bytes()); err != nil {
+	if err := write(buf.Bytes()); err != nil {
 		// A lost connection shows in Read; the answer has nowhere to go.
 		d.srv.log.LogAttrs(d.ctx, slog.LevelDebug, "response not sent", slog.Any("error", err))
 	}

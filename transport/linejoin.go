@@ -43,6 +43,39 @@ func (w *lineWriter) writeSoon(frame []byte) error {
 	return <-done
 }
 
+// writeLater is write for a frame that waits for others until the next write, or sendWaiting.
+func (w *lineWriter) writeLater(frame []byte) error {
+	if len(frame) >= joinSize || bytes.IndexByte(frame, '\n') >= 0 {
+		return w.write(frame)
+	}
+	w.mu.Lock()
+	if w.err != nil || w.draining {
+		defer w.mu.Unlock()
+		return w.refusedLocked()
+	}
+	done := w.enqueueLocked(frame)
+	leads := !w.busy && (done != nil || w.pending >= joinSize)
+	w.busy = w.busy || leads
+	w.mu.Unlock()
+	if leads {
+		w.lead(0)
+	}
+	if done == nil {
+		return nil
+	}
+	return <-done
+}
+
+// sendWaiting has the flusher send what waits.
+func (w *lineWriter) sendWaiting() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.busy && w.err == nil && w.head < len(w.queue) {
+		w.busy = true
+		w.flusher.Go(w.flush)
+	}
+}
+
 // armLocked has the queue sent soon.
 func (w *lineWriter) armLocked() {
 	switch {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -43,6 +44,9 @@ func (w *countingWriter) seen() (writes int, data string) {
 type joiner interface {
 	transport.Conn
 	WriteSoon(frame []byte) error
+	Waiting() bool
+	WriteLater(frame []byte) error
+	Flush()
 }
 
 func joining(t *testing.T) (*countingWriter, joiner) {
@@ -167,5 +171,83 @@ func TestWriteSoonToASlowReader(t *testing.T) {
 	wg.Wait()
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWriteLater has frames wait until something takes them along.
+func TestWriteLater(t *testing.T) {
+	t.Parallel()
+	w, c := joining(t)
+	later := func(frames ...string) {
+		t.Helper()
+		for _, frame := range frames {
+			if err := c.WriteLater([]byte(frame)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := func(writes int, data string) {
+		t.Helper()
+		if n, got := w.seen(); n != writes || got != data {
+			t.Fatalf("%d writes of %.60q, want %d of %.60q", n, got, writes, data)
+		}
+	}
+	c.Flush()
+	later("a", "b")
+	want(0, "")
+	if err := c.Write([]byte("c")); err != nil {
+		t.Fatal(err)
+	}
+	want(1, "a\nb\nc\n")
+	<-w.wrote
+	later("d")
+	c.Flush()
+	<-w.wrote
+	want(2, "a\nb\nc\nd\n")
+	if err := c.WriteLater([]byte("two\nlines")); err == nil {
+		t.Error("a frame with a newline was accepted")
+	}
+	for range 64 { // without anybody who flushes: too much does not wait
+		later(strings.Repeat("x", 1<<10))
+	}
+	if n, _ := w.seen(); n < 3 || n > 6 {
+		t.Errorf("%d writes of 64 KiB, want a few", n-2)
+	}
+	later("last")
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, data := w.seen(); !strings.HasSuffix(data, "\nlast\n") {
+		t.Errorf("Close has sent ...%q, want what waited", data[max(0, len(data)-20):])
+	}
+	if err := c.WriteLater([]byte("e")); err == nil {
+		t.Error("WriteLater after Close: no error")
+	}
+}
+
+// TestWaiting asks whether a whole frame has come.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	r, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	c := transport.Lines(r, &countingWriter{wrote: make(chan struct{}, 1)}, nil).(joiner)
+	defer c.Close()
+	if c.Waiting() {
+		t.Error("a frame waits before one was sent")
+	}
+	if _, err := in.WriteString("one\ntwo\nthr"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		frame string
+		more  bool
+	}{{"one", true}, {"two", false}} {
+		frame, err := c.Read()
+		if err != nil || string(frame) != want.frame || c.Waiting() != want.more {
+			t.Errorf("Read: %s, %v, Waiting %v, want %+v", frame, err, c.Waiting(), want)
+		}
 	}
 }

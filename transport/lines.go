@@ -147,8 +147,17 @@ func (c *lineConn) readLine() ([]byte, error) {
 
 func (c *lineConn) Write(frame []byte) error { return c.out.write(frame) }
 
-// Waiting reports whether more has arrived: see Conn.
-func (c *lineConn) Waiting() bool { return c.br.Buffered() > 0 }
+// Waiting reports whether a frame has arrived: see Conn.
+func (c *lineConn) Waiting() bool {
+	arrived, _ := c.br.Peek(c.br.Buffered())
+	return bytes.IndexByte(arrived, '\n') >= 0
+}
+
+// WriteLater lets a frame wait for others: see Conn.
+func (c *lineConn) WriteLater(frame []byte) error { return c.out.writeLater(frame) }
+
+// Flush has the frames sent that wait: see Conn.
+func (c *lineConn) Flush() { c.out.sendWaiting() }
 
 // WriteSoon lets a frame wait for others: see Conn.
 func (c *lineConn) WriteSoon(frame []byte) error { return c.out.writeSoon(frame) }

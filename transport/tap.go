@@ -71,10 +71,26 @@ func (c *tapConn) Write(frame []byte) error {
 	return c.Conn.Write(frame)
 }
 
-// Waiting reports whether more has arrived: see Conn.
+// Waiting reports whether a frame has arrived: see Conn.
 func (c *tapConn) Waiting() bool {
 	w, ok := c.Conn.(interface{ Waiting() bool })
-	return !ok || w.Waiting()
+	return ok && w.Waiting()
+}
+
+// WriteLater lets a frame wait for others: see Conn.
+func (c *tapConn) WriteLater(frame []byte) error {
+	c.tap.show(Sent, frame)
+	if later, ok := c.Conn.(interface{ WriteLater(frame []byte) error }); ok {
+		return later.WriteLater(frame)
+	}
+	return c.Conn.Write(frame)
+}
+
+// Flush has the frames sent that wait: see Conn.
+func (c *tapConn) Flush() {
+	if f, ok := c.Conn.(interface{ Flush() }); ok {
+		f.Flush()
+	}
 }
 
 // WriteSoon lets a frame wait for others: see Conn.

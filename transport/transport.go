@@ -21,12 +21,17 @@ import (
 // A Conn moves frames both ways between two peers. A frame is one JSON-RPC
 // message or, where the revision has them, a batch, without its delimiter.
 //
-// A Conn may also have a method Waiting() bool, which reports whether what the
-// next Read returns has arrived at least in part; the goroutine that reads calls
-// it. And it may have a method WriteSoon(frame []byte) error, which is Write for
+// A Conn may also have a method WriteSoon(frame []byte) error, which is Write for
 // frames that are many and not urgent, such as notifications: one may wait for
 // less than a millisecond, so that it leaves together with others. The first
-// after a while leaves at once, and the order among all frames is kept.
+// after a while leaves at once.
+//
+// And it may have these three, with which a server answers requests that come
+// together in one go: Waiting() bool reports whether the next frame has arrived,
+// so that Read does not wait for the peer; the goroutine that reads calls it.
+// WriteLater(frame []byte) error is Write for a frame that waits for others, until
+// one is written with Write or there are many. Flush() has those that wait sent
+// and does not wait for it. The order among all frames is kept.
 type Conn interface {
 	// Read returns the next frame. The frame belongs to the caller. One
 	// goroutine reads at a time. It returns io.EOF after the peer has ended
