@@ -52,7 +52,7 @@ func (p *program) serveBuiltin(b *servers.Builtin) *cobra.Command {
 		if err != nil {
 			return &usageError{err: err}
 		}
-		defer srv.Close()
+		defer func() { _ = srv.Close() }()
 		if address == "" {
 			return p.serveStdio(c.Context(), srv.Server)
 		}
