@@ -78,8 +78,8 @@ func TestCallAllocations(t *testing.T) { // not parallel: it counts what the pro
 		revision      string
 		allocs, bytes uint64
 	}{
-		{r4, 14, 1600},
-		{r5, 19, 2600},
+		{r4, 8, 1200},
+		{r5, 13, 2200},
 	} {
 		dial := func(context.Context) (transport.Conn, error) {
 			return &echoConn{revision: test.revision, frames: make(chan []byte, 1)}, nil

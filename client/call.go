@@ -156,68 +156,42 @@ func (s *Session) transact(ctx context.Context, l *link, m *transport.Outgoing, 
 		s.giveUp(l, m, reasonOf(ctx))
 		return nil, fmt.Errorf("%s: %w", m.Method, context.Cause(ctx))
 	}
-	if _, ok := errors.AsType[*TimeoutError](err); ok {
+	if _, late := errors.AsType[*TimeoutError](err); late {
 		s.giveUp(l, m, "the request timed out")
 		return nil, err
 	}
 	return nil, s.failure(m, err)
 }
 
-// timed makes the round trip within the limits of the call. The error is a
-// *TimeoutError if one of them was reached.
+// timed makes the round trip within the limits of the call: progress starts the
+// time-out anew, and questions of the server put it off. The error is a
+// *TimeoutError if a limit was reached.
 func (s *Session) timed(ctx context.Context, l *link, m *transport.Outgoing, opts *CallOptions) (transport.Response, error) {
-	timeout := limit(opts.Timeout, s.client.opts.Timeout)
-	most := limit(opts.MaxTimeout, s.client.opts.MaxTimeout)
-	patient := (opts.Answer != nil || s.client.opts.answers()) && !l.mute.Load() // the server may be waiting for us
-	if opts.Progress == nil && !patient {
-		expiry := &TimeoutError{Method: m.Method, Limit: timeout}
-		if timeout == 0 || most != 0 && most < timeout {
-			expiry.Limit, expiry.Max = most, true
-		}
-		limited, cancel := withLimit(ctx, expiry.Limit)
-		defer cancel()
-		resp, err := l.rt.RoundTrip(limited, m)
-		if err != nil && limited.Err() != nil && ctx.Err() == nil {
-			err = expiry
-		}
-		return resp, err
+	d := &deadline{
+		call:  m,
+		limit: limit(opts.Timeout, s.client.opts.Timeout),
+		most:  limit(opts.MaxTimeout, s.client.opts.MaxTimeout),
 	}
-	return s.lenient(ctx, l, m, opts.Progress, timeout, most)
-}
-
-// lenient is timed for calls whose time-out does not just run out: progress
-// starts it anew, and questions of the server put it off. Progress may be nil.
-func (s *Session) lenient(ctx context.Context, l *link, m *transport.Outgoing, progress func(mcp.ProgressParams), timeout, most time.Duration) (transport.Response, error) {
-	bounded, cancel := withLimit(ctx, most)
-	defer cancel()
-	limited, expire := context.WithCancelCause(bounded)
-	defer expire(nil)
-	w := &progressWatch{ready: make(chan struct{}, 1)}
-	w.setAlarm(timeout, func() time.Duration {
-		grace := l.served.grace(m.ID, timeout)
-		if grace <= 0 {
-			expire(&TimeoutError{Method: m.Method, Limit: timeout})
-		}
-		return grace
-	})
-	defer w.stopAlarm()
+	if (opts.Answer != nil || s.client.opts.answers()) && !l.mute.Load() {
+		d.served = &l.served
+	}
+	var canAbandon bool
+	if d.rt, canAbandon = l.rt.(abandoner); !canAbandon {
+		ctx, d.cancel = context.WithCancelCause(ctx)
+		defer d.cancel(nil)
+	}
+	s.alarm.set(d)
 	var resp transport.Response
 	var err error
-	if progress == nil {
-		resp, err = l.rt.RoundTrip(limited, m)
+	if opts.Progress == nil {
+		resp, err = l.rt.RoundTrip(ctx, m)
 	} else {
-		resp, err = s.trip(limited, l, m, w, progress)
+		resp, err = s.trip(ctx, l, d, opts.Progress)
 	}
-	switch {
-	case err == nil || ctx.Err() != nil:
-		return resp, err
-	case bounded.Err() != nil:
-		return resp, &TimeoutError{Method: m.Method, Limit: most, Max: true}
-	case limited.Err() != nil:
-		return resp, context.Cause(limited)
-	default:
-		return resp, err
+	if late := s.alarm.clear(d); late != nil && err != nil {
+		err = late
 	}
+	return resp, err
 }
 
 // answer takes a response apart.

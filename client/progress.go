@@ -5,7 +5,6 @@ import (
 	stdjson "encoding/json"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -20,12 +19,11 @@ const maxProgress = 256
 // A progressWatch takes the progress of one call from the reader's goroutine to
 // the caller's.
 type progressWatch struct {
-	ready chan struct{} // of size 1: there may be something in the queue
+	deadline *deadline
+	ready    chan struct{} // of size 1: there may be something in the queue
 
 	mu    sync.Mutex
 	queue []mcp.ProgressParams
-	alarm *time.Timer // the call's time-out, nil without one or when the call is over
-	limit time.Duration
 }
 
 func (w *progressWatch) push(p mcp.ProgressParams) {
@@ -34,9 +32,6 @@ func (w *progressWatch) push(p mcp.ProgressParams) {
 		w.queue = append(w.queue, p)
 	} else {
 		w.queue[maxProgress-1] = p
-	}
-	if w.alarm != nil {
-		w.alarm.Reset(w.limit)
 	}
 	w.mu.Unlock()
 	select {
@@ -53,34 +48,6 @@ func (w *progressWatch) deliver(f func(mcp.ProgressParams)) {
 	w.mu.Unlock()
 	for _, p := range steps {
 		f(p)
-	}
-}
-
-// setAlarm starts the time-out that each step starts anew. When it is over,
-// expired is called, which returns for how long it is put off.
-func (w *progressWatch) setAlarm(limit time.Duration, expired func() time.Duration) {
-	if limit == 0 {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.limit = limit
-	w.alarm = time.AfterFunc(limit, func() {
-		more := expired()
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if more > 0 && w.alarm != nil {
-			w.alarm.Reset(more)
-		}
-	})
-}
-
-func (w *progressWatch) stopAlarm() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.alarm != nil {
-		w.alarm.Stop()
-		w.alarm = nil
 	}
 }
 
@@ -103,13 +70,16 @@ func (s *Session) progressed(params stdjson.RawMessage) bool {
 		s.log.Warn("malformed progress dropped", slog.Any("error", err))
 		return true
 	}
+	s.alarm.heard(w.deadline)
 	w.push(p)
 	return true
 }
 
 // trip is RoundTrip for a call that wants progress: the round trip is made on
 // another goroutine, so that this one can call the caller's function.
-func (s *Session) trip(ctx context.Context, l *link, m *transport.Outgoing, w *progressWatch, f func(mcp.ProgressParams)) (transport.Response, error) {
+func (s *Session) trip(ctx context.Context, l *link, d *deadline, f func(mcp.ProgressParams)) (transport.Response, error) {
+	m := d.call
+	w := &progressWatch{deadline: d, ready: make(chan struct{}, 1)}
 	s.mu.Lock()
 	s.watched[m.ID] = w
 	s.mu.Unlock()

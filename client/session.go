@@ -29,6 +29,7 @@ type Session struct {
 	done   chan struct{}
 
 	tasks      tasks
+	alarm      alarm // of the calls in flight
 	answering  slots // questions of the server that are with handlers
 	serving    slots // requests of the server that need no handler
 	refusing   slots // requests of the server being refused
@@ -144,6 +145,7 @@ func (s *Session) end(reason error) error {
 	s.mu.Unlock()
 	s.cancel(reason)
 	close(s.done)
+	s.alarm.stop()
 	if l == nil {
 		return nil
 	}

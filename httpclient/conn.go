@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -37,7 +38,7 @@ type conn struct {
 
 	mu       sync.Mutex
 	err      error
-	inFlight int
+	inFlight map[*exchange]struct{}
 	session  string
 	revision string // the last one a message was sent under
 }
@@ -54,6 +55,8 @@ func newConn(ctx context.Context, u *url.URL, opts *Options, recv transport.Rece
 		recv: recv,
 		done: make(chan struct{}),
 		idle: make(chan struct{}),
+
+		inFlight: map[*exchange]struct{}{},
 	}
 	c.client, c.own = opts.httpClient()
 	c.stray, _ = recv.(transport.StrayReceiver)
@@ -71,7 +74,7 @@ func (c *conn) RoundTrip(ctx context.Context, m *transport.Outgoing) (transport.
 	if err != nil {
 		return transport.Response{}, err
 	}
-	x, err := c.begin(ctx)
+	x, err := c.begin(ctx, m.ID)
 	if err != nil {
 		return transport.Response{}, err
 	}
@@ -99,7 +102,7 @@ func (c *conn) Send(ctx context.Context, m *transport.Outgoing) error {
 	if err != nil {
 		return err
 	}
-	x, err := c.begin(ctx)
+	x, err := c.begin(ctx, jsonrpc.ID{})
 	if err != nil {
 		return err
 	}
@@ -118,7 +121,7 @@ func (c *conn) Send(ctx context.Context, m *transport.Outgoing) error {
 
 // Listen implements transport.Listener.
 func (c *conn) Listen(ctx context.Context, revision string, opened func()) error {
-	x, err := c.begin(ctx)
+	x, err := c.begin(ctx, jsonrpc.ID{})
 	if err != nil {
 		return err
 	}
@@ -183,23 +186,42 @@ func (c *conn) lose(reason error) bool {
 	}
 	c.err = reason
 	close(c.done)
-	if c.inFlight == 0 {
+	if len(c.inFlight) == 0 {
 		close(c.idle)
+	}
+	for x := range c.inFlight {
+		x.cancel()
 	}
 	c.cancel()
 	return true
 }
 
+// Abandon ends a RoundTrip: see transport.RoundTripper.
+func (c *conn) Abandon(id jsonrpc.ID, reason error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for x := range c.inFlight {
+		if x.id == id {
+			x.abandoned = reason
+			x.cancel()
+			return true
+		}
+	}
+	return false
+}
+
 // An exchange is one HTTP request and its answer.
 type exchange struct {
 	*conn
+	id     jsonrpc.ID      // of the request it is for, if it is for one
 	caller context.Context // of whoever waits for the answer
 	ctx    context.Context // ends with caller and with the connection
 	cancel context.CancelFunc
-	detach func() bool
+	// abandoned is why ctx has ended before both; conn.mu guards it.
+	abandoned error
 }
 
-func (c *conn) begin(ctx context.Context) (*exchange, error) {
+func (c *conn) begin(ctx context.Context, id jsonrpc.ID) (*exchange, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -208,20 +230,18 @@ func (c *conn) begin(ctx context.Context) (*exchange, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	c.inFlight++
-	x := &exchange{conn: c, caller: ctx}
+	x := &exchange{conn: c, id: id, caller: ctx}
 	x.ctx, x.cancel = context.WithCancel(ctx)
-	x.detach = context.AfterFunc(c.ctx, x.cancel)
+	c.inFlight[x] = struct{}{}
 	return x, nil
 }
 
 func (x *exchange) end() {
-	x.detach()
 	x.cancel()
 	c := x.conn
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.inFlight--; c.inFlight == 0 && c.err != nil {
+	if delete(c.inFlight, x); len(c.inFlight) == 0 && c.err != nil {
 		close(c.idle)
 	}
 }
@@ -232,8 +252,7 @@ func (x *exchange) explain(err error) error {
 	if x.caller.Err() != nil {
 		return context.Cause(x.caller)
 	}
-	if lost := x.Err(); lost != nil {
-		return lost
-	}
-	return err
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return cmp.Or(x.err, x.abandoned, err)
 }

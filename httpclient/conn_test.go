@@ -88,6 +88,35 @@ func TestInvalidSessionID(t *testing.T) {
 	}
 }
 
+func TestAbandon(t *testing.T) {
+	t.Parallel()
+	waiting := make(chan struct{})
+	conn, _ := open(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(waiting)
+		<-r.Context().Done()
+	}, nil)
+	rt := conn.(interface {
+		transport.RoundTripper
+		Abandon(id jsonrpc.ID, reason error) bool
+	})
+	reason := errors.New("had enough")
+	var caller sync.WaitGroup
+	caller.Go(func() {
+		if _, err := rt.RoundTrip(t.Context(), request(1, "slow")); err != reason {
+			t.Errorf("RoundTrip: got %v, want %v", err, reason)
+		}
+	})
+	<-waiting
+	if rt.Abandon(jsonrpc.IntID(2), reason) {
+		t.Error("abandoned a request that there is not")
+	}
+	if !rt.Abandon(jsonrpc.IntID(1), reason) {
+		t.Error("a request in flight was not abandoned")
+	}
+	caller.Wait()
+}
+
 func TestSessionLost(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "HTTP-SESSION-CLIENT-SECURE")

@@ -177,7 +177,7 @@ func (s *sseConn) Write(frame []byte) error { return s.WriteContext(s.http.ctx, 
 // WriteContext POSTs a message and waits until the server has accepted it or
 // ctx ends.
 func (s *sseConn) WriteContext(ctx context.Context, frame []byte) error {
-	x, err := s.http.begin(ctx)
+	x, err := s.http.begin(ctx, jsonrpc.ID{})
 	if err != nil {
 		return err
 	}

@@ -39,11 +39,15 @@ func Duplex(conn Conn, recv Receiver) RoundTripper {
 		ended:   make(chan struct{}),
 	}
 	d.calls.New = func() any { return &call{answer: make(chan answer, 1)} }
-	if c, ok := conn.(contextWriter); ok {
+	d.stray, _ = recv.(StrayReceiver)
+	c, blocks := conn.(contextWriter)
+	if blocks {
 		d.write = c.WriteContext
 	}
-	d.stray, _ = recv.(StrayReceiver)
 	d.reader.Go(d.read)
+	if blocks {
+		return struct{ RoundTripper }{d} // Abandon does not end a write, as contexts do
+	}
 	return d
 }
 
@@ -133,6 +137,15 @@ func (d *duplex) take(id jsonrpc.ID) *call {
 	c := d.pending[id]
 	delete(d.pending, id)
 	return c
+}
+
+// Abandon ends a RoundTrip: see RoundTripper.
+func (d *duplex) Abandon(id jsonrpc.ID, reason error) bool {
+	c := d.take(id)
+	if c != nil {
+		c.answer <- answer{err: reason}
+	}
+	return c != nil
 }
 
 func (d *duplex) Send(ctx context.Context, m *Outgoing) error {

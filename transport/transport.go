@@ -77,6 +77,11 @@ type Receiver interface {
 
 // A RoundTripper is an open connection to a server, seen from the client. Its
 // methods may be called concurrently.
+//
+// A RoundTripper may also have a method Abandon(id jsonrpc.ID, reason error) bool,
+// which makes the RoundTrip of the request with this id return reason, as the end
+// of its context would, and reports false if none is under way. To a client that
+// limits the time of all its calls this is cheaper than a context for each.
 type RoundTripper interface {
 	// RoundTrip sends a request and waits for its response. When ctx ends first
 	// it returns context.Cause(ctx); telling the server is the caller's

@@ -84,6 +84,33 @@ func TestDuplexRoundTrip(t *testing.T) {
 	}
 }
 
+func TestDuplexAbandon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client, server := transport.Pipe()
+		defer server.Close()
+		rt := transport.Duplex(client, nil).(interface {
+			transport.RoundTripper
+			Abandon(id jsonrpc.ID, reason error) bool
+		})
+		defer rt.Close()
+		reason := errors.New("had enough")
+		var caller sync.WaitGroup
+		caller.Go(func() {
+			if _, err := rt.RoundTrip(t.Context(), request(1, nil)); err != reason {
+				t.Errorf("RoundTrip: got %v, want %v", err, reason)
+			}
+		})
+		synctest.Wait()
+		for i, id := range []int64{2, 1, 1} { // one in flight, and only once
+			if got, want := rt.Abandon(jsonrpc.IntID(id), reason), i == 1; got != want {
+				t.Errorf("Abandon(%d) = %v, want %v", id, got, want)
+			}
+		}
+		caller.Wait()
+	})
+}
+
 func TestDuplexCancel(t *testing.T) {
 	t.Parallel()
 	mcptest.Proves(t, "CANCEL-LATE-RESPONSE", "CANCEL-RACE")
