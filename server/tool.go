@@ -41,6 +41,9 @@ func (s *Server) AddRawTools(tools ...RawTool) {
 		if t.Handler == nil {
 			panic(fmt.Sprintf("server.AddRawTool: tool %q has no handler", t.Name))
 		}
+		if err := compactSchemas(&t.Tool); err != nil {
+			panic(fmt.Sprintf("server.AddRawTool: tool %q: %v", t.Name, err))
+		}
 		params, err := checkTool(&t.Tool)
 		if err != nil {
 			panic(fmt.Sprintf("server.AddRawTool: tool %q: %v", t.Name, err))
@@ -53,31 +56,14 @@ func (s *Server) AddRawTools(tools ...RawTool) {
 // RemoveTools removes tools by name; names that are not there are ignored.
 func (s *Server) RemoveTools(names ...string) { s.tools.remove(names...) }
 
-// checkTool finds what is wrong with a tool, and gives it a schema if it has
-// none. It returns the arguments that callers over HTTP repeat in headers.
+// checkTool finds what is wrong with a tool whose schemas are compact, and gives it
+// one if it has none. It returns the arguments that callers over HTTP repeat in headers.
 func checkTool(t *mcp.Tool) ([]httpwire.Param, error) {
 	if err := mcp.ValidateToolName(t.Name); err != nil {
 		return nil, err
 	}
 	if len(t.InputSchema) == 0 {
 		t.InputSchema = anyObject
-	}
-	for name, raw := range map[string]json.RawMessage{"input": t.InputSchema, "output": t.OutputSchema} {
-		if raw == nil {
-			continue
-		}
-		compact, err := ijson.Compact(raw)
-		if err != nil {
-			return nil, fmt.Errorf("%s schema: %w", name, err)
-		}
-		if compact[0] != '{' {
-			return nil, fmt.Errorf("%s schema: must be a JSON object", name)
-		}
-		if name == "input" {
-			t.InputSchema = compact
-		} else {
-			t.OutputSchema = compact
-		}
 	}
 	if kind, _ := ijson.Member(t.InputSchema, "type"); string(kind) != `"object"` {
 		return nil, errors.New(`input schema: "type" must be "object"`)
@@ -87,6 +73,31 @@ func checkTool(t *mcp.Tool) ([]httpwire.Param, error) {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
 	return params, nil
+}
+
+// compactSchemas copies the schemas that a tool was given, without whitespace.
+func compactSchemas(t *mcp.Tool) (err error) {
+	if t.InputSchema, err = compactSchema(t.InputSchema); err != nil {
+		return fmt.Errorf("input schema: %w", err)
+	}
+	if t.OutputSchema, err = compactSchema(t.OutputSchema); err != nil {
+		return fmt.Errorf("output schema: %w", err)
+	}
+	return nil
+}
+
+func compactSchema(raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	compact, err := ijson.Compact(raw)
+	if err != nil {
+		return nil, err
+	}
+	if compact[0] != '{' {
+		return nil, errors.New("must be a JSON object")
+	}
+	return compact, nil
 }
 
 // listTools answers tools/list.
@@ -168,15 +179,7 @@ func (s *Server) runTool(ctx context.Context, c *Call, h Handler) (result any, e
 // AddTool panics when the name or a schema is invalid or a type cannot be
 // described. A tool of the same name is replaced.
 func AddTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, c *Call, in In) (Out, error)) {
-	input, err := inputOf[In](&t)
-	if err != nil {
-		panic(fmt.Sprintf("server.AddTool: tool %q: %v", t.Name, err))
-	}
-	present, err := outputOf[Out](&t)
-	if err != nil {
-		panic(fmt.Sprintf("server.AddTool: tool %q: %v", t.Name, err))
-	}
-	params, err := checkTool(&t)
+	input, present, params, err := describeTool[In, Out](&t)
 	if err != nil {
 		panic(fmt.Sprintf("server.AddTool: tool %q: %v", t.Name, err))
 	}

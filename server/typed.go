@@ -4,9 +4,25 @@ import (
 	"context"
 	"reflect"
 
+	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/internal/schema"
 	"github.com/ferrymcp/ferry/mcp"
 )
+
+// describeTool completes a typed tool.
+func describeTool[In, Out any](t *mcp.Tool) (input *schema.Schema, present presenter[Out], params []httpwire.Param, err error) {
+	if err = compactSchemas(t); err != nil {
+		return nil, nil, nil, err
+	}
+	if input, err = inputOf[In](t); err != nil {
+		return nil, nil, nil, err
+	}
+	if present, err = outputOf[Out](t); err != nil {
+		return nil, nil, nil, err
+	}
+	params, err = checkTool(t)
+	return input, present, params, err
+}
 
 // inputOf returns the schema that arguments are validated with: the tool's, or
 // the one inferred from In, which the tool then shows.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -178,6 +179,9 @@ func TestInferErrors(t *testing.T) {
 		{"enum of numbers", struct {
 			A int `jsonschema:"enum=1|x"`
 		}{}, "not a JSON value"},
+		{"number that is too large", struct {
+			A map[string]any `jsonschema:"default={\"a\":1e999}"`
+		}{}, "not a JSON value"},
 		{"fraction", struct {
 			A int `jsonschema:"default=1.5"`
 		}{}, "not of type integer"},
@@ -193,6 +197,49 @@ func TestInferErrors(t *testing.T) {
 				t.Errorf("Infer(%T) = %s, %v, want an error with %q", tt.of, got, err, tt.want)
 			}
 		})
+	}
+}
+
+// TestDeepTypes has a type whose schema is beyond the bounds be refused when it is
+// described, though schemas of types are read later.
+func TestDeepTypes(t *testing.T) {
+	t.Parallel()
+	deep := reflect.TypeFor[int]()
+	for range 40 {
+		deep = reflect.StructOf([]reflect.StructField{{Name: "A", Type: deep}})
+	}
+	if _, err := schema.ForType(deep); err != nil {
+		t.Errorf("ForType of 40 structs inside each other: %v", err)
+	}
+	for range 40 {
+		deep = reflect.StructOf([]reflect.StructField{{Name: "A", Type: deep}})
+	}
+	if _, err := schema.ForType(deep); err == nil || !strings.Contains(err.Error(), "deep") {
+		t.Errorf("ForType of 80 structs inside each other: %v, want an error", err)
+	}
+}
+
+func TestSchemasOfTypesAreShared(t *testing.T) {
+	t.Parallel()
+	type shared struct{ A int }
+	schemas := make([]*schema.Schema, 8)
+	var wg sync.WaitGroup
+	for i := range schemas {
+		wg.Go(func() {
+			s, err := schema.ForType(reflect.TypeFor[shared]())
+			if err != nil {
+				t.Error(err)
+			} else if err := s.Validate([]byte(`{"A":1}`)); err != nil {
+				t.Error(err)
+			}
+			schemas[i] = s
+		})
+	}
+	wg.Wait()
+	for _, s := range schemas {
+		if s != schemas[0] {
+			t.Error("two schemas of one type")
+		}
 	}
 }
 

@@ -18,10 +18,13 @@ const location = "urn:schema"
 
 // A Schema checks JSON values. It is safe for concurrent use.
 type Schema struct {
-	raw   json.RawMessage
-	doc   any
-	graph *graph
-	plan  *plan // nil when the schema uses more than the fast check knows
+	raw json.RawMessage
+
+	reading sync.Once // for the three below, and their error
+	doc     any
+	graph   *graph
+	plan    *plan // nil when the schema uses more than the fast check knows
+	readErr error
 
 	once     sync.Once
 	compiled *jsonschema.Schema
@@ -35,39 +38,71 @@ type Schema struct {
 // when a value fails, for the wording of the problems; that keeps registering a
 // thousand tools cheap.
 func Compile(raw json.RawMessage) (*Schema, error) {
-	var doc any
-	if len(raw) > maxSchemaBytes {
-		return nil, fmt.Errorf("schema has %d bytes, at most %d are allowed", len(raw), maxSchemaBytes)
-	}
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		return nil, fmt.Errorf("read schema: %w", err)
-	}
-	switch doc.(type) {
-	case bool, map[string]any:
-	default:
-		return nil, errors.New("schema must be an object or a boolean")
-	}
-	g, err := guard(doc)
-	if err != nil {
+	s := &Schema{raw: slices.Clone(raw)}
+	if err := s.read(); err != nil {
 		return nil, err
-	}
-	s := &Schema{raw: slices.Clone(raw), doc: doc, graph: g, plan: newPlan(doc)}
-	if s.plan == nil {
-		if _, err := s.library(); err != nil {
-			return nil, err
-		}
 	}
 	return s, nil
 }
 
-// ForType infers the schema of t and compiles it.
+// read reads the schema, once. What came from outside is read at once, so that
+// mistakes show when it comes.
+func (s *Schema) read() error {
+	s.reading.Do(func() { s.readErr = s.parse() })
+	return s.readErr
+}
+
+func (s *Schema) parse() error {
+	var doc any
+	if len(s.raw) > maxSchemaBytes {
+		return fmt.Errorf("schema has %d bytes, at most %d are allowed", len(s.raw), maxSchemaBytes)
+	}
+	if err := json.Unmarshal(s.raw, &doc); err != nil {
+		return fmt.Errorf("read schema: %w", err)
+	}
+	switch doc.(type) {
+	case bool, map[string]any:
+	default:
+		return errors.New("schema must be an object or a boolean")
+	}
+	g, err := guard(doc)
+	if err != nil {
+		return err
+	}
+	s.doc, s.graph, s.plan = doc, g, newPlan(doc)
+	if s.plan == nil {
+		_, err = s.library()
+	}
+	return err
+}
+
+// ofTypes holds the schemas that were inferred, by their types, of which a program
+// has so many and no more.
+var ofTypes sync.Map // reflect.Type to *Schema
+
+// ForType infers the schema of t, which all callers share. It is read when it is
+// first used: a program that registers a thousand tools to use a few does not wait.
 func ForType(t reflect.Type) (*Schema, error) {
+	if known, ok := ofTypes.Load(t); ok {
+		return known.(*Schema), nil
+	}
 	raw, err := Infer(t)
 	if err != nil {
 		return nil, err
 	}
-	return Compile(raw)
+	s := &Schema{raw: raw}
+	if len(raw) > certain || jsonDepth(raw) > maxSchemaDepth {
+		if err := s.read(); err != nil {
+			return nil, err
+		}
+	}
+	known, _ := ofTypes.LoadOrStore(t, s)
+	return known.(*Schema), nil
 }
+
+// certain is the size up to which nothing can be wrong with an inferred schema
+// that is not nested deep: it cannot go beyond the bounds of guard.
+const certain = 16 << 10
 
 // Raw returns the schema as it was given. The caller must not change it.
 func (s *Schema) Raw() json.RawMessage { return s.raw }
@@ -77,6 +112,9 @@ func (s *Schema) Raw() json.RawMessage { return s.raw }
 // panic. The error is a [*ValidationError] when the value does not match, and a
 // plain error when the value could not be checked within bounds.
 func (s *Schema) Validate(instance []byte) error {
+	if err := s.read(); err != nil {
+		return err
+	}
 	if s.plan != nil && s.plan.ok(instance) {
 		return nil
 	}
