@@ -1,0 +1,226 @@
+package authserver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/ferrymcp/ferry/internal/dpop"
+	"github.com/ferrymcp/ferry/internal/oauthwire"
+)
+
+// The types of JWT that the server makes.
+const (
+	typeAccess = jose.ContentType("at+jwt") // RFC 9068
+	typeID     = jose.ContentType("JWT")
+)
+
+// accessClaims are those of an access token (RFC 9068, section 2.2).
+type accessClaims struct {
+	Issuer       string        `json:"iss"`
+	Subject      string        `json:"sub"`
+	Audience     string        `json:"aud"`
+	Client       string        `json:"client_id"`
+	Scope        string        `json:"scope,omitempty"`
+	ID           string        `json:"jti"`
+	IssuedAt     int64         `json:"iat"`
+	Expires      int64         `json:"exp"`
+	SignedIn     int64         `json:"auth_time,omitempty"`
+	Grant        string        `json:"sid,omitempty"`
+	Confirmation *confirmation `json:"cnf,omitempty"`
+}
+
+// A confirmation names the key that a token is bound to (RFC 9449, section 6.1).
+type confirmation struct {
+	Thumbprint string `json:"jkt"`
+}
+
+// idClaims are those of an ID token (OpenID Connect Core, section 2).
+type idClaims struct {
+	Issuer   string `json:"iss"`
+	Subject  string `json:"sub"`
+	Audience string `json:"aud"`
+	IssuedAt int64  `json:"iat"`
+	Expires  int64  `json:"exp"`
+	SignedIn int64  `json:"auth_time,omitempty"`
+	Nonce    string `json:"nonce,omitempty"`
+	Grant    string `json:"sid,omitempty"`
+}
+
+// A tokenRequest is a request to the token endpoint of a client that has
+// authenticated.
+type tokenRequest struct {
+	client     *client
+	form       url.Values
+	thumbprint string // of the key of the DPoP proof; empty without one
+}
+
+// serveToken is the token endpoint (OAuth 2.1, section 3.2).
+func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) {
+	answer, err := s.answerToken(w, r)
+	if err != nil {
+		if errors.Is(err, dpop.ErrNonce) {
+			w.Header().Set("DPoP-Nonce", s.nonces.Current())
+			err = refuse(oauthwire.ErrorUseDPoPNonce, "the DPoP proof needs the nonce in the DPoP-Nonce header")
+		}
+		s.writeError(w, r, err)
+		return
+	}
+	if s.opts.RequireNonce && answer.TokenType == oauthwire.SchemeDPoP {
+		w.Header().Set("DPoP-Nonce", s.nonces.Current())
+	}
+	s.writeJSON(w, r, http.StatusOK, answer)
+}
+
+func (s *Server) answerToken(w http.ResponseWriter, r *http.Request) (*oauthwire.TokenResponse, error) {
+	form, err := readForm(w, r)
+	if err != nil {
+		return nil, err
+	}
+	grantType := form.Get("grant_type")
+	grants := map[string]func(context.Context, *tokenRequest) (*oauthwire.TokenResponse, error){
+		oauthwire.GrantAuthorizationCode: s.grantCode,
+		oauthwire.GrantRefreshToken:      s.grantRefresh,
+		oauthwire.GrantClientCredentials: s.grantClientCredentials,
+	}
+	serve := grants[grantType]
+	if serve == nil {
+		return nil, refuse(oauthwire.ErrorUnsupportedGrantType, "the grant type is missing, or not supported")
+	}
+	c, err := s.authenticate(r, form)
+	if err != nil {
+		return nil, err
+	}
+	if !c.allows(grantType) && !(grantType == oauthwire.GrantRefreshToken && c.allows(oauthwire.GrantAuthorizationCode)) {
+		return nil, refuse(oauthwire.ErrorUnauthorizedClient, "the client may not use this grant type")
+	}
+	rq := &tokenRequest{client: c, form: form}
+	if rq.thumbprint, err = s.proof(r); err != nil {
+		return nil, err
+	}
+	if c.dpop && rq.thumbprint == "" {
+		return nil, refuse(oauthwire.ErrorInvalidDPoPProof, "the client has registered for tokens that are bound to a key: the request needs a DPoP proof")
+	}
+	return serve(r.Context(), rq)
+}
+
+// proof returns the thumbprint of the key that a request has a DPoP proof of (RFC
+// 9449, section 5); nothing if it has none.
+func (s *Server) proof(r *http.Request) (string, error) {
+	headers := r.Header.Values("DPoP")
+	if len(headers) == 0 {
+		return "", nil
+	}
+	if len(headers) > 1 {
+		return "", refuse(oauthwire.ErrorInvalidDPoPProof, "there is more than one DPoP header")
+	}
+	rules := &dpop.Rules{Replays: &s.proofs}
+	if s.opts.RequireNonce {
+		rules.Nonce = s.nonces.Valid
+	}
+	proof, err := dpop.Check(headers[0], dpop.Request{Method: r.Method, URL: s.base + "/token"}, rules)
+	switch {
+	case errors.Is(err, dpop.ErrProof):
+		return "", refuse(oauthwire.ErrorInvalidDPoPProof, "%v", err)
+	case errors.Is(err, dpop.ErrReplays):
+		return "", errors.Join(err, &failure{http.StatusServiceUnavailable, oauthwire.Error{Code: oauthwire.ErrorTemporarilyUnavailable}})
+	case err != nil:
+		return "", err
+	}
+	return proof.Thumbprint, nil
+}
+
+// grantCode answers with tokens for a code (OAuth 2.1, section 4.1.3).
+func (s *Server) grantCode(ctx context.Context, rq *tokenRequest) (*oauthwire.TokenResponse, error) {
+	g, err := s.redeem(ctx, rq)
+	if err != nil {
+		return nil, err
+	}
+	return s.answerGrant(ctx, rq, g)
+}
+
+// grantRefresh answers with tokens for a refresh token (OAuth 2.1, section 4.3).
+func (s *Server) grantRefresh(ctx context.Context, rq *tokenRequest) (*oauthwire.TokenResponse, error) {
+	g, err := s.refresh(ctx, rq)
+	if err != nil {
+		return nil, err
+	}
+	return s.answerGrant(ctx, rq, g)
+}
+
+// answerGrant makes the tokens of a grant.
+func (s *Server) answerGrant(ctx context.Context, rq *tokenRequest, g *grant) (*oauthwire.TokenResponse, error) {
+	scopes, err := s.asked(rq, g)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.issue(ctx, rq, accessClaims{
+		Subject: g.Subject, Audience: g.Resource, Scope: oauthwire.JoinScopes(scopes), SignedIn: g.SignedIn.Unix(), Grant: g.ID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if g.Offline {
+		token, err := s.refreshToken(g)
+		if err != nil {
+			return nil, err
+		}
+		answer.RefreshToken = oauthwire.Secret(token)
+	}
+	if slices.Contains(scopes, scopeOpenID) {
+		token, err := s.idToken(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		answer.IDToken = oauthwire.Secret(token)
+	}
+	return answer, nil
+}
+
+// idToken tells a client who has signed in.
+func (s *Server) idToken(ctx context.Context, g *grant) (string, error) {
+	now := time.Now()
+	return s.sign(ctx, typeID, idClaims{
+		Issuer: s.opts.Issuer, Subject: g.Subject, Audience: g.Client, IssuedAt: now.Unix(),
+		Expires: now.Add(s.opts.TokenLife).Unix(), SignedIn: g.SignedIn.Unix(), Nonce: g.Nonce, Grant: g.ID,
+	})
+}
+
+// grantClientCredentials answers with a token for the client itself (OAuth 2.1,
+// section 4.2).
+func (s *Server) grantClientCredentials(ctx context.Context, rq *tokenRequest) (*oauthwire.TokenResponse, error) {
+	resource, err := s.resource(rq.form["resource"])
+	if err != nil {
+		return nil, err
+	}
+	scopes, err := s.grantable(rq.client, rq.form.Get("scope"))
+	if err != nil {
+		return nil, err
+	}
+	// These are about users.
+	scopes = slices.DeleteFunc(scopes, func(scope string) bool { return scope == scopeOpenID || scope == oauthwire.ScopeOffline })
+	return s.issue(ctx, rq, accessClaims{Subject: rq.client.id, Audience: resource, Scope: oauthwire.JoinScopes(scopes)})
+}
+
+// issue fills in and signs an access token.
+func (s *Server) issue(ctx context.Context, rq *tokenRequest, claims accessClaims) (*oauthwire.TokenResponse, error) {
+	now := time.Now()
+	claims.Issuer, claims.Client, claims.ID = s.opts.Issuer, rq.client.id, rand.Text()
+	claims.IssuedAt, claims.Expires = now.Unix(), now.Add(s.opts.TokenLife).Unix()
+	answer := &oauthwire.TokenResponse{
+		TokenType: oauthwire.SchemeBearer, Scope: claims.Scope, ExpiresIn: oauthwire.Seconds(s.opts.TokenLife.Seconds()),
+	}
+	if rq.thumbprint != "" {
+		claims.Confirmation = &confirmation{rq.thumbprint}
+		answer.TokenType = oauthwire.SchemeDPoP
+	}
+	token, err := s.sign(ctx, typeAccess, claims)
+	answer.AccessToken = oauthwire.Secret(token)
+	return answer, err
+}
