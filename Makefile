@@ -26,7 +26,7 @@ sources = find . \( -name '.?*' -o -name node_modules -o -name testdata \) -prun
 
 .PHONY: help
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-11s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
 .PHONY: test
 test: ## run the tests of every module
@@ -71,7 +71,19 @@ vet:
 	(cd $$m && CGO_ENABLED=0 GOOS=$$os go vet ./...) || status=1; done; done; exit $$status
 
 .PHONY: bench
-bench: ## run the benchmarks
+bench: ## measure against the floor and others, write docs/benchmarks.md (12 minutes)
+	cd bench && go run ./drive -allocs -rounds 5 -time 500ms -warm 200ms -page ../docs
+
+.PHONY: bench-quick
+bench-quick: ## the same in two minutes, printed only
+	cd bench && go run ./drive -quick
+
+.PHONY: bench-sweeps
+bench-sweeps: ## measure the curves of docs/benchmarks.md (15 minutes)
+	cd bench && go run ./drive -sweeps -rounds 2 -time 300ms -warm 100ms -page ../docs
+
+.PHONY: microbench
+microbench: ## run the benchmarks among the tests
 	$(call each,go test -run '^$$' -bench . -benchmem ./...)
 
 .PHONY: fuzz

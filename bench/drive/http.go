@@ -153,6 +153,14 @@ func (c *httpConn) open(session bool) error {
 
 func (c *httpConn) call(id int) ([]byte, error) {
 	c.message = c.job.request(c.message[:0], id)
+	reply, err := c.post(c.message)
+	if err != nil || !c.job.asks {
+		return reply, err
+	}
+	c.message, err = c.job.answered(c.message[:0], reply, id)
+	if err != nil {
+		return nil, err
+	}
 	return c.post(c.message)
 }
 

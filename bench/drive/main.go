@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,23 +53,28 @@ type options struct {
 	run      *regexp.Regexp
 	allocs   bool
 	asJSON   bool
+	sweeps   bool
+	limit    int // of open files
+	page     string
 }
 
 func parse() (*options, error) {
-	quick := flag.Bool("quick", false, "three short rounds: enough to see differences of a third")
+	quick := flag.Bool("quick", false, "two short rounds: enough to see differences of a third")
 	rounds := flag.Int("rounds", 5, "how often each program is run with each workload")
 	duration := flag.Duration("time", time.Second, "how long a run is measured")
 	warmUp := flag.Duration("warm", 300*time.Millisecond, "how long a run warms up before")
 	programs := flag.String("programs", "server,gosdk,mcpgo,floor", "the programs to run, in this order")
 	run := flag.String("run", "", "only workloads whose name matches this pattern")
-	o := &options{}
+	o := &options{settings: settings{paths: map[string]string{}}}
 	flag.BoolVar(&o.allocs, "allocs", false, "count allocations too, in a round of their own")
 	flag.StringVar(&o.profileDir, "profile", "", "write CPU profiles to this directory")
 	flag.BoolVar(&o.asJSON, "json", false, "print JSON lines")
+	flag.BoolVar(&o.sweeps, "sweeps", false, "measure the curves instead of the table")
+	flag.StringVar(&o.page, "page", "", "write what was measured to this folder, and the page about it; without a pattern for workloads")
 	flag.Parse()
 	o.rounds, o.duration, o.warmUp = *rounds, *duration, *warmUp
 	if *quick {
-		o.rounds, o.duration, o.warmUp = 3, 200*time.Millisecond, 100*time.Millisecond
+		o.rounds, o.duration, o.warmUp = 2, 150*time.Millisecond, 50*time.Millisecond
 	}
 	o.programs = strings.Split(*programs, ",")
 	var err error
@@ -81,7 +87,7 @@ func mainErr() error {
 	if err != nil {
 		return err
 	}
-	if _, err := raiseLimits(); err != nil {
+	if o.limit, err = raiseLimits(); err != nil {
 		return err
 	}
 	if o.profileDir != "" {
@@ -94,27 +100,82 @@ func mainErr() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	var results []result
-	paths := map[string]string{}
-	for _, w := range workloads() {
-		if o.run.MatchString(w.name) {
-			if err := build(dir, w, o.programs, paths); err != nil {
-				return err
-			}
-			results = append(results, o.rounded(w, paths).results()...)
+	file, measure := resultsFile, o.table
+	if o.sweeps {
+		file, measure = curvesFile, o.curves
+	}
+	records, err := measure(dir)
+	if err != nil {
+		return err
+	}
+	m, err := o.machine()
+	if err != nil {
+		return err
+	}
+	records = append([]record{{Machine: m}}, records...)
+	if o.page == "" {
+		return o.print(records)
+	}
+	p := page{o.page}
+	if err := p.save(file, records); err != nil {
+		return err
+	}
+	return p.render()
+}
+
+func (o *options) print(records []record) error {
+	if o.asJSON {
+		return writeLines(os.Stdout, records)
+	}
+	return writeText(os.Stdout, records)
+}
+
+// table measures all workloads.
+func (o *options) table(dir string) ([]record, error) {
+	var out []record
+	for _, w := range slices.Concat(workloads(), costs()) {
+		if !o.run.MatchString(w.name) {
+			continue
+		}
+		programs := o.programs
+		if w.programs != nil {
+			programs = w.programs
+		}
+		if err := o.build(dir, w, programs); err != nil {
+			return nil, err
+		}
+		for _, r := range o.rounded(w, programs).results() {
+			out = append(out, record{Result: &r})
 		}
 	}
-	if o.asJSON {
-		return writeLines(os.Stdout, results)
+	return out, nil
+}
+
+// curves measures all sweeps.
+func (o *options) curves(dir string) ([]record, error) {
+	var out []record
+	for _, s := range sweeps(o.limit) {
+		if !o.run.MatchString(s.name) {
+			continue
+		}
+		began := time.Now()
+		points, err := o.sweep(dir, &s)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(os.Stderr, "%s: %.0f s\n", s.name, time.Since(began).Seconds())
+		for _, p := range points {
+			out = append(out, record{Point: &p})
+		}
 	}
-	return writeText(os.Stdout, results)
+	return out, nil
 }
 
 // rounded runs a workload on all programs, round by round. A program that
 // fails is left out of the following rounds.
-func (o *options) rounded(w *workload, paths map[string]string) *series {
+func (o *options) rounded(w *workload, programs []string) *series {
 	s := &series{
-		w: w, programs: o.programs,
+		w: w, programs: programs,
 		samples: map[string][][]sample{}, counted: map[string]sample{}, failed: map[string]error{},
 	}
 	measure := w.measure
@@ -122,13 +183,13 @@ func (o *options) rounded(w *workload, paths map[string]string) *series {
 		measure = (*settings).load
 	}
 	for round := range o.rounds {
-		for i := range o.programs {
-			name := o.programs[(i+round)%len(o.programs)] // nobody is always the first
+		for i := range programs {
+			name := programs[(i+round)%len(programs)] // nobody is always the first
 			if s.failed[name] != nil {
 				continue
 			}
 			fmt.Fprintf(os.Stderr, "\r%-28s %d/%d %-8s", w.name, round+1, o.rounds, name)
-			got, err := measure(&o.settings, w, paths[w.program(name)])
+			got, err := measure(&o.settings, w, name)
 			if err != nil {
 				s.failed[name] = err
 				continue
@@ -137,20 +198,20 @@ func (o *options) rounded(w *workload, paths map[string]string) *series {
 		}
 	}
 	if o.allocs && w.measure == nil {
-		o.count(s, paths)
+		o.count(s)
 	}
 	fmt.Fprintf(os.Stderr, "\r%60s\r", "")
 	return s
 }
 
 // count counts the allocations of all programs.
-func (o *options) count(s *series, paths map[string]string) {
-	counting := settings{duration: 150 * time.Millisecond, warmUp: 50 * time.Millisecond, counting: true}
-	for _, name := range o.programs {
+func (o *options) count(s *series) {
+	counting := settings{duration: 150 * time.Millisecond, warmUp: 50 * time.Millisecond, counting: true, paths: o.paths}
+	for _, name := range s.programs {
 		if s.failed[name] != nil {
 			continue
 		}
-		got, err := counting.load(s.w, paths[s.w.program(name)])
+		got, err := counting.load(s.w, name)
 		if err != nil {
 			s.failed[name] = err
 			continue

@@ -31,13 +31,17 @@ type settings struct {
 	// counting counts allocations, which costs time that then counts too.
 	counting   bool
 	profileDir string
+	paths      map[string]string // of the built programs
 }
+
+// path is that of the program to run for a workload.
+func (s *settings) path(w *workload, program string) string { return s.paths[w.program(program)] }
 
 // patience is how much longer than planned a run may take.
 const patience = 5 * time.Second
 
 // load starts the program, keeps it busy and ends it.
-func (s *settings) load(w *workload, path string) ([]sample, error) {
+func (s *settings) load(w *workload, program string) ([]sample, error) {
 	var l net.Listener
 	var address string
 	if w.client && w.http {
@@ -56,12 +60,12 @@ func (s *settings) load(w *workload, path string) ([]sample, error) {
 		args = append(args, control...)
 		addresses++
 	}
-	p, err := start(path, args, addresses)
+	p, err := start(s.path(w, program), args, addresses)
 	if err != nil {
 		return nil, err
 	}
 	defer p.stop()
-	return s.drive(p, l, w, filepath.Base(path))
+	return s.drive(p, l, w, program)
 }
 
 // drive keeps a process busy and measures it. The listener is for clients.
@@ -77,7 +81,8 @@ func (s *settings) drive(p *process, l net.Listener, w *workload, name string) (
 	}
 	// A program that has stopped answering must not stop everything.
 	var hung atomic.Bool
-	watchdog := time.AfterFunc(s.warmUp+s.duration+patience, func() {
+	enough := patience + time.Duration(w.job.size/1e6)*time.Second
+	watchdog := time.AfterFunc(s.warmUp+s.duration+enough, func() {
 		hung.Store(true)
 		_ = p.cmd.Process.Kill()
 	})
@@ -92,7 +97,7 @@ func (s *settings) drive(p *process, l net.Listener, w *workload, name string) (
 	t, err := keepBusy()
 	m.profiling.Wait() // where end was not called
 	if hung.Load() {
-		err = fmt.Errorf("no end within %v: it stopped answering", patience)
+		err = fmt.Errorf("no end within %v: it stopped answering", enough)
 	}
 	if err := errors.Join(err, m.profileErr); err != nil {
 		return nil, err

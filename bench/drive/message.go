@@ -32,10 +32,15 @@ type job struct {
 	modern bool
 	tools  int // in the list, for tools/list
 	typed  int // of them, with types of their own
-	// arguments are those of a tool that answers "fits".
+	// arguments are those of a tool that answers "fits", one of those that have
+	// to be asked for.
 	arguments string
-	filler    string
-	meta      string
+	checked   bool
+	// asks means that the tool ends with a question first, and answers when it is
+	// called again.
+	asks   bool
+	filler string
+	meta   string
 }
 
 // prepare computes what all messages of the job share.
@@ -44,9 +49,13 @@ func (j *job) prepare() {
 		j.filler = strings.Repeat("Words to say, and to say again; ", j.size/32+1)[:j.size-16]
 	}
 	if j.modern {
+		capabilities := "{}"
+		if j.asks {
+			capabilities = `{"elicitation":{"form":{}}}`
+		}
 		j.meta = `"io.modelcontextprotocol/protocolVersion":"` + revisions.Modern + `",` +
 			`"io.modelcontextprotocol/clientInfo":{"name":"bench-drive","version":"1.0.0"},` +
-			`"io.modelcontextprotocol/clientCapabilities":{}`
+			`"io.modelcontextprotocol/clientCapabilities":` + capabilities
 	}
 }
 
@@ -91,6 +100,21 @@ func (j *job) request(b []byte, id int) []byte {
 		b = append(b, '}')
 	}
 	return append(b, `}}`...)
+}
+
+// answered appends the request with the id again, with the answer to the question
+// in its reply, and what the server wants to have back.
+func (j *job) answered(b, reply []byte, id int) ([]byte, error) {
+	state := value(reply, `"requestState":`)
+	if len(state) < 40 {
+		return b, fmt.Errorf("request %d: no sealed state: %.300s", id, reply)
+	}
+	start := len(b)
+	b = j.request(b, id)
+	_, params, _ := bytes.Cut(b[start:], []byte(`"params":{`))
+	params = bytes.Clone(params)
+	b = fmt.Appendf(b[:len(b)-len(params)], `"inputResponses":{"confirm":{"action":"accept","content":{"sure":true}}},"requestState":%s,`, state)
+	return append(b, params...), nil
 }
 
 // text appends the text of the request with the id: no two are alike.

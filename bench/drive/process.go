@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,22 +19,32 @@ import (
 	"github.com/ferrymcp/ferry/bench/program"
 )
 
-// build compiles the programs for a workload and adds their paths by name.
-func build(dir string, w *workload, programs []string, paths map[string]string) error {
-	for _, program := range programs {
-		name := w.program(program)
-		if paths[name] != "" {
+// ferryName is the program that users run.
+const ferryName = "ferry"
+
+// build compiles what a workload needs into dir, unless it is there already.
+func (s *settings) build(dir string, w *workload, programs []string) error {
+	names := slices.Clone(w.needs)
+	for _, name := range programs {
+		names = append(names, w.program(name))
+	}
+	for _, name := range names {
+		if s.paths[name] != "" {
 			continue
 		}
 		out := filepath.Join(dir, strings.ReplaceAll(name, "/", "-"))
 		if runtime.GOOS == "windows" {
 			out += ".exe"
 		}
-		cmd := exec.Command("go", "build", "-o", out, "github.com/ferrymcp/ferry/bench/"+name)
+		from := "github.com/ferrymcp/ferry/bench/" + name
+		if name == ferryName {
+			from = "github.com/ferrymcp/ferry/apps/cmd/ferry"
+		}
+		cmd := exec.Command("go", "build", "-trimpath", "-o", out, from)
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", name, err, text)
 		}
-		paths[name] = out
+		s.paths[name] = out
 	}
 	return nil
 }
@@ -47,7 +58,11 @@ type process struct {
 	control string
 
 	errors sync.WaitGroup // reads what the process says on standard error
+	end    []func()       // called when it stops, the last first
 }
+
+// atEnd has f called when the process has been stopped.
+func (p *process) atEnd(f func()) { p.end = append(p.end, f) }
 
 // control is the flag that lets a program be asked for profiles and counts.
 var control = []string{"-control", "127.0.0.1:0"}
@@ -99,6 +114,9 @@ func (p *process) addresses(lines *bufio.Scanner, n int) error {
 			p.address = addr
 		case "control":
 			p.control = addr
+		case ferryName: // its banner begins "ferry serves URL"
+			_, rest, _ := strings.Cut(addr, "http://")
+			p.address, _, _ = strings.Cut(rest, "/")
 		default:
 			return fmt.Errorf("unexpected line from the program: %s", lines.Text())
 		}
@@ -116,6 +134,9 @@ func (p *process) stop() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait() // killed: the error says so
 	p.errors.Wait()
+	for _, f := range slices.Backward(p.end) {
+		f()
+	}
 }
 
 // counts asks the process what it has allocated and what it holds, after a

@@ -73,7 +73,7 @@ func (s *series) result(i int, program string) result {
 		r.Faults.Late += round[i].Faults.Late
 		r.Faults.Lost += round[i].Faults.Lost
 		r.Faults.Order += round[i].Faults.Order
-		if floor := s.samples[floorName]; n < len(floor) && floor[n][i].Cost > 0 {
+		if floor := s.samples[s.w.reference()]; n < len(floor) && floor[n][i].Cost > 0 {
 			ratios = append(ratios, round[i].Cost/floor[n][i].Cost)
 		}
 	}
@@ -145,10 +145,17 @@ func (r *result) cells() []string {
 
 var columns = []string{"program", "median", "× floor", "per second", "p50 µs", "p99 µs", "allocs", "bytes", "remarks"}
 
-func writeText(w io.Writer, results []result) error {
+func writeText(w io.Writer, records []record) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "workload\tunit\t"+strings.Join(columns, "\t")+"\twanted")
-	for _, r := range results {
+	for _, line := range records {
+		if p := line.Point; p != nil {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.File, number(p.X), programTitle(p.Program), number(p.Y), oneLine(p.Error))
+		}
+		r := line.Result
+		if r == nil {
+			continue
+		}
 		wanted := ""
 		if r.Program == oursName {
 			wanted = r.verdict()

@@ -25,10 +25,10 @@ const startsInRound = 4
 
 // startUp starts the program a few times, as a host does: it initializes, then
 // asks for the tools.
-func (s *settings) startUp(w *workload, path string) ([]sample, error) {
+func (s *settings) startUp(w *workload, program string) ([]sample, error) {
 	var took, size []float64
 	for range startsInRound {
-		t, n, err := startOnce(w, path)
+		t, n, err := startOnce(w, s.path(w, program))
 		if err != nil {
 			return nil, err
 		}

@@ -32,13 +32,13 @@ const changes = 6
 
 // openStreams opens the streams of the workload, changes the list of tools a few
 // times and ends the streams, and measures each.
-func (s *settings) openStreams(w *workload, path string) ([]sample, error) {
-	p, err := start(path, append(w.args(""), control...), 2)
+func (s *settings) openStreams(w *workload, program string) ([]sample, error) {
+	p, err := start(s.path(w, program), append(w.args(""), control...), 2)
 	if err != nil {
 		return nil, err
 	}
 	defer p.stop()
-	watchdog := time.AfterFunc(60*time.Second, func() { _ = p.cmd.Process.Kill() })
+	watchdog := time.AfterFunc(120*time.Second, func() { _ = p.cmd.Process.Kill() })
 	defer watchdog.Stop()
 	poker, err := connect(p.address, w)
 	if err != nil {
@@ -258,7 +258,6 @@ func (all *streams) end(poker *httpConn) int {
 		return 0
 	}
 	open := 0
-	until := time.Now().Add(time.Second)
 	for _, c := range all.conns {
 		fmt.Fprintf(poker, "DELETE /mcp HTTP/1.1\r\nHost: %s\r\nMcp-Protocol-Version: %s\r\nMcp-Session-Id: %s\r\n\r\n",
 			poker.RemoteAddr(), revisions.Legacy, c.session)
@@ -268,6 +267,7 @@ func (all *streams) end(poker *httpConn) int {
 		}
 		_, _ = io.Copy(io.Discard, h.body(poker.in))
 	}
+	until := time.Now().Add(time.Second)
 	for _, c := range all.conns {
 		if err := c.SetDeadline(until); err != nil || !c.ends() {
 			open++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -50,4 +51,21 @@ func raiseLimits() (int, error) {
 		return 0, fmt.Errorf("raise the limit of open files: %w", err)
 	}
 	return int(l.Cur), nil
+}
+
+// systemNames names the processor and the system.
+func systemNames() (processor, system string) {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
+			processor = strings.TrimSpace(value)
+			break
+		}
+	}
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		release, _, _ := strings.Cut(unix.ByteSliceToString(u.Release[:]), "-")
+		system = "Linux " + release
+	}
+	return processor, system
 }

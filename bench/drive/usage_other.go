@@ -2,7 +2,10 @@
 
 package main
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
 // cpuTime is not measured here: the tables show throughput and latency alone.
 func cpuTime(int) (time.Duration, error) { return 0, nil }
@@ -12,3 +15,6 @@ func residentSize(int) (int64, error) { return 0, nil }
 
 // raiseLimits leaves the limits alone, and guesses the usual one.
 func raiseLimits() (int, error) { return 1024, nil }
+
+// systemNames names the processor and the system.
+func systemNames() (processor, system string) { return runtime.GOARCH, runtime.GOOS }

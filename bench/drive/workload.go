@@ -14,8 +14,13 @@ type workload struct {
 	stateless bool // over HTTP
 	client    bool // it is clients that are measured
 	streams   int  // that are open before anything is measured, each on a connection of its own
+	// programs are the ones to measure, nil for those asked for, and floor is the
+	// one to compare with, "" for the floor.
+	programs []string
+	floor    string
+	needs    []string // programs besides
 	// measure is how it is done; nil is load.
-	measure func(s *settings, w *workload, path string) ([]sample, error)
+	measure func(s *settings, w *workload, program string) ([]sample, error)
 }
 
 // A row is a figure of a workload and what is wanted of it.
@@ -51,6 +56,18 @@ var (
 	progress   = job{method: toolsCall, tool: "progress", n: 200}
 )
 
+// Many open streams: those of sessions, and subscriptions.
+var (
+	sessionStreams = workload{
+		name: "sessions 1000", http: true, session: true, streams: 1000, job: job{method: toolsCall, tool: "poke"},
+		rows: streamRows("session", 1.15, 0.35), measure: (*settings).openStreams,
+	}
+	listenStreams = workload{
+		name: "listen 1000", http: true, stateless: true, streams: 1000, job: job{method: toolsCall, tool: "poke", modern: true},
+		rows: streamRows("listen", 1.2, 0.4), measure: (*settings).openStreams,
+	}
+)
+
 // workloads are what is measured, in the order of the tables.
 func workloads() []*workload {
 	perNotification := func(must, aim float64) []row {
@@ -77,14 +94,8 @@ func workloads() []*workload {
 		{name: "client http d1", job: echo, depth: 1, http: true, client: true, rows: wants(1.0, 0.90)},
 		{name: "client http d64", job: echo, depth: 64, http: true, client: true, rows: wants(0.90, 0.80)},
 		{name: "client http d64 modern", job: echoModern, depth: 64, http: true, client: true, rows: wants(1.0, 0.85)},
-		{
-			name: "sessions 1000", http: true, session: true, streams: 1000, job: job{method: toolsCall, tool: "poke"},
-			rows: streamRows("session", 1.15, 0.35), measure: (*settings).openStreams,
-		},
-		{
-			name: "listen 1000", http: true, stateless: true, streams: 1000, job: job{method: toolsCall, tool: "poke", modern: true},
-			rows: streamRows("listen", 1.2, 0.4), measure: (*settings).openStreams,
-		},
+		&sessionStreams,
+		&listenStreams,
 		starts("start 4", 0, 1.25, 1.1),
 		starts("start 1000 typed", 996, 2.0, 1.3),
 	}
@@ -130,8 +141,8 @@ func (w *workload) args(address string) []string {
 	if w.job.typed > 0 {
 		args = append(args, "-typed", strconv.Itoa(w.job.typed))
 	}
-	if w.job.arguments != "" {
-		args = append(args, "-schemas")
+	if w.job.checked {
+		args = append(args, "-checked")
 	}
 	return args
 }
@@ -143,12 +154,24 @@ func (w *workload) listens() bool { return w.http && !w.client }
 // client.
 func (w *workload) program(name string) string {
 	switch {
+	case name == direct:
+		return oursName
+	case name == gateway:
+		return ferryName
 	case !w.client:
 		return name
 	case name == oursName:
 		return "client"
 	}
 	return name + "/client"
+}
+
+// reference is the program to compare with.
+func (w *workload) reference() string {
+	if w.floor != "" {
+		return w.floor
+	}
+	return floorName
 }
 
 // per is how many things a reply stands for: its notifications, or itself.

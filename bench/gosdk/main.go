@@ -17,7 +17,7 @@ func main() {
 	s := program.Parse()
 	srv := newServer(s.Tools)
 	addTyped(srv, s.Typed)
-	if s.Schemas {
+	if s.Checked {
 		addChecked(srv)
 	}
 	s.Run(func() error {
@@ -32,7 +32,8 @@ func main() {
 }
 
 func newServer(tools int) *mcp.Server {
-	srv := mcp.NewServer(&mcp.Implementation{Name: "bench-gosdk", Version: "1.0.0"}, nil)
+	srv := mcp.NewServer(&mcp.Implementation{Name: "bench-gosdk", Version: "1.0.0"},
+		&mcp.ServerOptions{PageSize: max(1000, tools+4)}) // a list is one page
 	mcp.AddTool(srv, &mcp.Tool{Name: "echo", Description: program.EchoDescription},
 		func(_ context.Context, _ *mcp.CallToolRequest, in program.Echo) (*mcp.CallToolResult, any, error) {
 			return text(in.Text), nil, nil

@@ -19,7 +19,7 @@ func main() {
 	s := program.Parse()
 	srv := newServer(s.Tools)
 	addTyped(srv, s.Typed)
-	if s.Schemas {
+	if s.Checked {
 		addChecked(srv)
 	}
 	s.Run(func() error {

@@ -26,8 +26,9 @@ type Settings struct {
 	// Typed is how many more tools there are whose arguments have a type, one
 	// of ten like Search.
 	Typed int
-	// Schemas adds the tools Typical and Hard.
-	Schemas bool
+	// Checked adds the tools Typical and Hard, whose arguments are checked
+	// against schemas, and Ask, which only Ferry has.
+	Checked bool
 	// Control is the address where the driver asks for profiles and counts;
 	// empty for none. It is printed like that of HTTP, as "control ADDR".
 	Control string
@@ -41,7 +42,7 @@ func Parse() Settings {
 	flag.BoolVar(&s.Stateless, "stateless", false, "serve HTTP without sessions")
 	flag.IntVar(&s.Tools, "tools", 0, "how many more tools to offer")
 	flag.IntVar(&s.Typed, "typed", 0, "how many more tools to offer whose arguments have a type")
-	flag.BoolVar(&s.Schemas, "schemas", false, "offer the tools whose arguments are checked against schemas")
+	flag.BoolVar(&s.Checked, "checked", false, "offer the tools whose arguments are checked against schemas")
 	flag.StringVar(&s.Control, "control", "", "serve profiles and counts on this address")
 	flag.Parse()
 	if s.Stdio == (s.HTTP != "") {

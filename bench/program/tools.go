@@ -88,7 +88,14 @@ var ObjectSchemas = map[string]json.RawMessage{
 const (
 	Typical = "typical"
 	Hard    = "hard"
+	// Ask remembers something, asks for a Confirmation, and needs both.
+	Ask = "ask"
 )
+
+// Confirmation is what Ask asks for.
+type Confirmation struct {
+	Sure bool `json:"sure"`
+}
 
 // HardSchema describes a plan of steps: variants told apart by a constant, steps
 // within steps, names by pattern, conditions.

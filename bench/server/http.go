@@ -8,7 +8,9 @@ import (
 
 // serveHTTP serves until it fails: the driver ends the process.
 func serveHTTP(s program.Settings, srv *server.Server) error {
-	h := httpserver.New(srv, &httpserver.Options{Stateless: s.Stateless, MaxSessions: 100_000})
+	h := httpserver.New(srv, &httpserver.Options{
+		Stateless: s.Stateless, MaxSessions: 100_000, MaxBody: 64 << 20,
+	})
 	defer h.Close()
 	return s.ListenAndServe(h)
 }

@@ -15,7 +15,7 @@ func main() {
 	s := program.Parse()
 	srv := newServer(s.Tools)
 	addTyped(srv, s.Typed)
-	if s.Schemas {
+	if s.Checked {
 		addChecked(srv)
 	}
 	s.Run(func() error {
@@ -26,9 +26,15 @@ func main() {
 	})
 }
 
+// ownTools is how many tools there are without those that are asked for.
+const ownTools = 4
+
 func newServer(tools int) *server.Server {
 	srv := server.New(mcp.Implementation{Name: "bench-ferry", Version: "1.0.0"},
-		&server.Options{ProgressRate: -1}) // every step is counted
+		&server.Options{
+			ProgressRate: -1,                        // every step is counted
+			PageSize:     max(1000, tools+ownTools), // a list is one page
+		})
 	server.AddTool(srv, mcp.Tool{Name: "echo", Description: program.EchoDescription},
 		func(_ context.Context, _ *server.Call, in program.Echo) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{mcp.Text(in.Text)}}, nil

@@ -31,4 +31,21 @@ func addChecked(srv *server.Server) {
 	accept := func(context.Context, *server.Call, map[string]any) (string, error) { return "fits", nil }
 	server.AddTool(srv, mcp.Tool{Name: program.Typical, InputSchema: program.ToolSchema}, accept)
 	server.AddTool(srv, mcp.Tool{Name: program.Hard, InputSchema: program.HardSchema}, accept)
+	server.AddTool(srv, mcp.Tool{Name: program.Ask}, ask)
+}
+
+// ask remembers something and asks: what it knows by then travels sealed, for
+// clients without a session.
+func ask(ctx context.Context, c *server.Call, _ struct{}) (string, error) {
+	if _, err := server.Once(ctx, c, "ticket", func(context.Context) (string, error) { return "T-0001", nil }); err != nil {
+		return "", err
+	}
+	answer, err := server.Elicit[program.Confirmation](ctx, c, "confirm", "Go on?")
+	if err != nil {
+		return "", err
+	}
+	if !answer.Accepted() || !answer.Value.Sure {
+		return "stopped", nil
+	}
+	return "fits", nil
 }
