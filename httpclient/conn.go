@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ferrymcp/ferry/internal/httpwire"
@@ -23,6 +24,7 @@ const closeTime = 750 * time.Millisecond
 type conn struct {
 	client *http.Client
 	own    bool          // client is ours
+	direct atomic.Bool   // requests need none of what client does besides its Transport
 	base   *http.Request // what all requests have in common; never changed
 	opts   *Options
 	recv   transport.Receiver
@@ -40,7 +42,8 @@ type conn struct {
 	err      error
 	inFlight map[*exchange]struct{}
 	session  string
-	revision string // the last one a message was sent under
+	revision string     // the last one a message was sent under
+	letters  letterhead // of the last message
 }
 
 var _ interface {
@@ -58,7 +61,8 @@ func newConn(ctx context.Context, u *url.URL, opts *Options, recv transport.Rece
 
 		inFlight: map[*exchange]struct{}{},
 	}
-	c.client, c.own = opts.httpClient()
+	c.client, c.own = opts.httpClient(u)
+	c.direct.Store(c.own && u.User == nil)
 	c.stray, _ = recv.(transport.StrayReceiver)
 	c.readers.New = func() any { return httpwire.NewReader(nil, opts.maxMessage()) }
 	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -92,7 +93,8 @@ func (s *sseConn) open(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, s.http.cancel)
 	defer stop()
 	x := &exchange{conn: s.http, caller: ctx, ctx: s.http.ctx, cancel: s.http.cancel}
-	r := x.request(http.MethodGet, "", false)
+	r := x.request(http.MethodGet)
+	r.Header = maps.Clone(s.http.base.Header)
 	r.Header["Accept"] = acceptSSE
 	res, err := x.do(r)
 	if err != nil {
@@ -182,8 +184,9 @@ func (s *sseConn) WriteContext(ctx context.Context, frame []byte) error {
 		return err
 	}
 	defer x.end()
-	r := x.request(http.MethodPost, "", false)
+	r := x.request(http.MethodPost)
 	r.URL, r.Host = s.endpoint, s.endpoint.Host
+	r.Header = maps.Clone(s.http.base.Header)
 	r.Header["Content-Type"] = typeJSON
 	setBody(r, bytes.Clone(frame)) // net/http may go on sending after the answer has come
 	res, err := x.do(r)

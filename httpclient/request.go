@@ -3,6 +3,7 @@ package httpclient
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -49,9 +50,13 @@ var (
 
 // post sends the message m, encoded as body.
 func (x *exchange) post(m *transport.Outgoing, body []byte) (*http.Response, error) {
-	r := x.request(http.MethodPost, m.Revision, m.Method != mcp.MethodInitialize)
-	r.Header["Accept"] = acceptBoth
-	r.Header["Content-Type"] = typeJSON
+	r := x.request(http.MethodPost)
+	r.Header = x.letterhead(m.Revision, m.Method != mcp.MethodInitialize)
+	if m.Route != nil || !x.own || x.opts.Authorize != nil {
+		h := make(http.Header, len(r.Header)+2)
+		maps.Copy(h, r.Header)
+		r.Header = h
+	}
 	if m.Route != nil {
 		if err := route(r.Header, m); err != nil {
 			return nil, err
@@ -74,7 +79,10 @@ func setBody(r *http.Request, body []byte) {
 // get opens the standing stream or, with the id of the last event that came,
 // goes on with a stream, whichever it is.
 func (x *exchange) get(revision, lastID string) (*http.Response, error) {
-	r := x.request(http.MethodGet, revision, true)
+	r := x.request(http.MethodGet)
+	x.mu.Lock()
+	r.Header = x.headerLocked(revision, x.session)
+	x.mu.Unlock()
 	r.Header["Accept"] = acceptSSE
 	if lastID != "" {
 		r.Header[httpwire.HeaderLastEventID] = []string{lastID}
@@ -86,7 +94,8 @@ func (x *exchange) get(revision, lastID string) (*http.Response, error) {
 // server that does not answer will forget the session by itself.
 func (c *conn) farewell(ctx context.Context) {
 	c.mu.Lock()
-	session, revision := c.session, c.revision
+	session := c.session
+	header := c.headerLocked(c.revision, session)
 	c.mu.Unlock()
 	if session == "" {
 		return
@@ -94,30 +103,54 @@ func (c *conn) farewell(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	x := &exchange{conn: c, caller: ctx, ctx: ctx, cancel: cancel}
-	if res, err := x.do(x.request(http.MethodDelete, revision, true)); err == nil {
+	r := x.request(http.MethodDelete)
+	r.Header = header
+	if res, err := x.do(r); err == nil {
 		x.drain(res)
 	}
 }
 
-// request returns a request with the headers that all have in common.
-func (x *exchange) request(method, revision string, inSession bool) *http.Request {
-	x.mu.Lock()
-	session := x.session
-	if revision != "" {
-		x.revision = revision
-	}
-	x.mu.Unlock()
+// request returns a request without headers.
+func (x *exchange) request(method string) *http.Request {
 	r := x.base.WithContext(x.ctx)
 	r.Method = method
-	r.Header = make(http.Header, len(x.base.Header)+8)
-	maps.Copy(r.Header, x.base.Header)
-	if revision != "" {
-		r.Header[httpwire.HeaderProtocolVersion] = []string{revision}
-	}
-	if session != "" && inSession {
-		r.Header[httpwire.HeaderSessionID] = []string{session}
-	}
 	return r
+}
+
+// A letterhead is the headers of a message that has none of its own.
+type letterhead struct {
+	revision, session string
+	header            http.Header
+}
+
+// letterhead returns headers for a message, which must not be changed: they serve
+// all messages until the session or its revision is another.
+func (x *exchange) letterhead(revision string, inSession bool) http.Header {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	session := ""
+	if inSession {
+		session = x.session
+	}
+	if l := &x.letters; l.header == nil || l.revision != revision || l.session != session {
+		*l = letterhead{revision, session, x.headerLocked(revision, session)}
+		l.header["Accept"], l.header["Content-Type"] = acceptBoth, typeJSON
+	}
+	return x.letters.header
+}
+
+// headerLocked returns the headers that all requests have.
+func (c *conn) headerLocked(revision, session string) http.Header {
+	h := make(http.Header, len(c.base.Header)+5)
+	maps.Copy(h, c.base.Header)
+	if revision != "" {
+		c.revision = revision
+		h[httpwire.HeaderProtocolVersion] = []string{revision}
+	}
+	if session != "" {
+		h[httpwire.HeaderSessionID] = []string{session}
+	}
+	return h
 }
 
 // route repeats in headers what intermediaries route by.
@@ -148,7 +181,7 @@ func (x *exchange) do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	res, err := x.client.Do(r)
+	res, err := x.send(r)
 	if err == nil {
 		return res, nil
 	}
@@ -159,6 +192,30 @@ func (x *exchange) do(r *http.Request) (*http.Response, error) {
 		err = wrapped.Err
 	}
 	return nil, &UnreachableError{URL: redact(r.URL), Err: err}
+}
+
+// send is Client.Do. A client of ours has nothing to do but to follow redirects,
+// and prepares for them at some expense, so it comes in when there has been one.
+func (x *exchange) send(r *http.Request) (*http.Response, error) {
+	if !x.direct.Load() {
+		return x.client.Do(r)
+	}
+	res, err := x.client.Transport.RoundTrip(r)
+	if bad, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(bad.RecordHeader[:]) == "HTTP/" {
+		return nil, http.ErrSchemeMismatch
+	}
+	if err != nil || res.StatusCode/100 != 3 || res.Header.Get("Location") == "" {
+		return res, err
+	}
+	_ = res.Body.Close()
+	x.direct.Store(false)
+	again := r.WithContext(r.Context())
+	if r.GetBody != nil {
+		if again.Body, err = r.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+	return x.client.Do(again)
 }
 
 // checkSession takes the session id that the answer to an initialize request

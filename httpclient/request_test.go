@@ -210,6 +210,54 @@ func TestBadURL(t *testing.T) {
 	}
 }
 
+// TestCredentialsInURL has a URL with a name and a password.
+func TestCredentialsInURL(t *testing.T) {
+	t.Parallel()
+	requests := make(chan seen, 1)
+	srv := newCounting(t, record(requests, answer(200, jsonType, result(1))))
+	rt := dial(t, strings.Replace(srv.URL, "//", "//ann:secret@", 1), nil, nil)
+	if _, err := rt.RoundTrip(t.Context(), request(1, "ping")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := (<-requests).Header["Authorization"], "Basic YW5uOnNlY3JldA=="; got != want {
+		t.Errorf("Authorization %q, want %q", got, want)
+	}
+}
+
+func TestWrongScheme(t *testing.T) {
+	t.Parallel()
+	srv := newCounting(t, answer(200, jsonType, result(1)))
+	rt := dial(t, strings.Replace(srv.URL, "http:", "https:", 1), nil, nil)
+	if _, err := rt.RoundTrip(t.Context(), request(1, "ping")); !errors.Is(err, http.ErrSchemeMismatch) {
+		t.Errorf("got %v, want %v", err, http.ErrSchemeMismatch)
+	}
+}
+
+// A taintingTripper changes the requests that it sends, which it should not.
+type taintingTripper struct{ http.RoundTripper }
+
+func (t taintingTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Add("X-Trace", "1")
+	return t.RoundTripper.RoundTrip(r)
+}
+
+func TestHeadersOfOtherClients(t *testing.T) {
+	t.Parallel()
+	requests := make(chan seen, 2)
+	pool := new(http.Transport)
+	defer pool.CloseIdleConnections()
+	opts := &httpclient.Options{Client: &http.Client{Transport: taintingTripper{pool}}}
+	rt, _ := open(t, record(requests, answer(200, jsonType, result(1))), opts)
+	for range 2 {
+		if _, err := rt.RoundTrip(t.Context(), request(1, "ping")); err != nil {
+			t.Fatal(err)
+		}
+		if got := (<-requests).Header["X-Trace"]; got != "1" {
+			t.Errorf("X-Trace %q, want one of each request's own", got)
+		}
+	}
+}
+
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(answer(200, jsonType, result(1)))
@@ -255,8 +303,10 @@ func TestRedirects(t *testing.T) {
 		}
 		for _, tt := range tests {
 			rt := dial(t, srv.URL+tt.path, opts, nil)
-			if got := roundTrip(t.Context(), rt, 1); !strings.HasSuffix(got, tt.want) {
-				t.Errorf("own client %v, %s: %s, want %s", own, tt.path, got, tt.want)
+			for range 2 {
+				if got := roundTrip(t.Context(), rt, 1); !strings.HasSuffix(got, tt.want) {
+					t.Errorf("own client %v, %s: %s, want %s", own, tt.path, got, tt.want)
+				}
 			}
 		}
 	}

@@ -104,9 +104,9 @@ func parseURL(text string) (*url.URL, error) {
 }
 
 // httpClient returns the client to use and whether it is ours to release.
-func (o *Options) httpClient() (client *http.Client, own bool) {
+func (o *Options) httpClient(u *url.URL) (client *http.Client, own bool) {
 	if o.Client == nil {
-		return &http.Client{Transport: newHTTPTransport(), CheckRedirect: checkRedirect}, true
+		return &http.Client{Transport: newHTTPTransport(u), CheckRedirect: checkRedirect}, true
 	}
 	c := *o.Client
 	if c.CheckRedirect == nil {
@@ -116,13 +116,17 @@ func (o *Options) httpClient() (client *http.Client, own bool) {
 }
 
 // newHTTPTransport returns a pool that keeps the connections of many concurrent
-// requests; net/http keeps two by default and opens and drops the others all
+// requests to the server of u; net/http keeps two by default and opens and drops the others all
 // the time. An answer may begin late, so only connecting has a time-out.
 // Compression is off: proxies hold back streams in order to compress them.
-func newHTTPTransport() *http.Transport {
+func newHTTPTransport(u *url.URL) *http.Transport {
 	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
+	proxy := http.ProxyFromEnvironment
+	if via, err := proxy(&http.Request{URL: u}); via == nil && err == nil {
+		proxy = nil // which the environment would be asked for each request
+	}
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
+		Proxy:                 proxy,
 		DialContext:           dialer.DialContext,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          256,

@@ -29,8 +29,11 @@ func IsJSON(contentType string) bool {
 // IsSSE reports whether a Content-Type is that of server-sent events, which are
 // always UTF-8.
 func IsSSE(contentType string) bool {
-	if contentType == TypeSSE {
+	switch contentType {
+	case TypeSSE:
 		return true
+	case TypeJSON:
+		return false
 	}
 	mediaType, _, ok := parseType(contentType)
 	return ok && mediaType == TypeSSE
