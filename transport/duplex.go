@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -40,6 +42,7 @@ func Duplex(conn Conn, recv Receiver) RoundTripper {
 	}
 	d.calls.New = func() any { return &call{answer: make(chan answer, 1)} }
 	d.stray, _ = recv.(StrayReceiver)
+	d.joint, _ = conn.(jointWriter)
 	c, blocks := conn.(contextWriter)
 	if blocks {
 		d.write = c.WriteContext
@@ -51,6 +54,12 @@ func Duplex(conn Conn, recv Receiver) RoundTripper {
 	return d
 }
 
+// A jointWriter is a Conn whose frames can leave together.
+type jointWriter interface {
+	WriteLater(frame []byte) error
+	Flush()
+}
+
 type contextWriter interface {
 	WriteContext(ctx context.Context, frame []byte) error
 }
@@ -60,6 +69,9 @@ type duplex struct {
 	write func(ctx context.Context, frame []byte) error // of conn
 	recv  Receiver
 	stray StrayReceiver // recv, or nil
+
+	joint   jointWriter // conn, or nil
+	joining atomic.Bool // a caller is about to write what the others have written
 
 	reader sync.WaitGroup // the goroutine that reads
 	ended  chan struct{}  // closed when it has ended
@@ -92,10 +104,16 @@ func (d *duplex) RoundTrip(ctx context.Context, m *Outgoing) (Response, error) {
 		return Response{}, err
 	}
 	c := d.calls.Get().(*call)
-	if err := d.add(m.ID, c); err != nil {
+	others, err := d.add(m.ID, c)
+	if err != nil {
 		return Response{}, err
 	}
-	if err := d.write(ctx, buf.Bytes()); err != nil {
+	if others {
+		err = d.writeJoined(ctx, buf.Bytes())
+	} else {
+		err = d.write(ctx, buf.Bytes())
+	}
+	if err != nil {
 		d.forget(m.ID, c)
 		return Response{}, writeError(err)
 	}
@@ -110,17 +128,37 @@ func (d *duplex) RoundTrip(ctx context.Context, m *Outgoing) (Response, error) {
 	}
 }
 
-func (d *duplex) add(id jsonrpc.ID, c *call) error {
+// writeJoined is write for the request of one of several callers. When answers
+// have come together their callers go on together, so the first of them that
+// calls again lets the others go first, and writes what they have written.
+func (d *duplex) writeJoined(ctx context.Context, frame []byte) error {
+	if d.joint == nil {
+		return d.write(ctx, frame)
+	}
+	if d.joining.CompareAndSwap(false, true) {
+		runtime.Gosched()
+		d.joining.Store(false)
+		return d.write(ctx, frame)
+	}
+	err := d.joint.WriteLater(frame)
+	if !d.joining.Load() { // it may have come too late for the one that writes
+		d.joint.Flush()
+	}
+	return err
+}
+
+// add reports whether there are other requests in flight.
+func (d *duplex) add(id jsonrpc.ID, c *call) (others bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil {
-		return d.err
+		return false, d.err
 	}
 	if _, dup := d.pending[id]; dup {
-		return fmt.Errorf("request id %s is in flight already", id)
+		return false, fmt.Errorf("request id %s is in flight already", id)
 	}
 	d.pending[id] = c
-	return nil
+	return len(d.pending) > 1, nil
 }
 
 func (d *duplex) forget(id jsonrpc.ID, c *call) {

@@ -64,23 +64,38 @@ func request(id int64, params any) *transport.Outgoing {
 
 func TestDuplexRoundTrip(t *testing.T) {
 	t.Parallel()
-	client, server := transport.Pipe()
-	var peer, callers sync.WaitGroup
-	peer.Go(func() { echo(server) })
-	defer peer.Wait()
-	rt := transport.Duplex(client, nil)
-	defer rt.Close()
-	for i := range int64(100) {
-		callers.Go(func() {
-			res, err := rt.RoundTrip(t.Context(), request(i, []int64{i}))
-			if got, want := string(res.Result), fmt.Sprintf("[%d]", i); err != nil || got != want {
-				t.Errorf("request %d: got %s, %v, want %s", i, got, err, want)
+	carriers := map[string]func() (client, server transport.Conn){
+		"in memory": transport.Pipe,
+		"lines": func() (client, server transport.Conn) { // their writes leave together
+			clientIn, serverOut := io.Pipe()
+			serverIn, clientOut := io.Pipe()
+			return transport.Lines(clientIn, clientOut, nil), transport.Lines(serverIn, serverOut, nil)
+		},
+	}
+	for name, connect := range carriers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, server := connect()
+			var peer, callers sync.WaitGroup
+			peer.Go(func() { echo(server) })
+			defer peer.Wait()
+			rt := transport.Duplex(client, nil)
+			defer rt.Close()
+			for i := range int64(64) {
+				callers.Go(func() {
+					for id := i; id < 64*50; id += 64 {
+						res, err := rt.RoundTrip(t.Context(), request(id, []int64{id}))
+						if got, want := string(res.Result), fmt.Sprintf("[%d]", id); err != nil || got != want {
+							t.Errorf("request %d: got %s, %v, want %s", id, got, err, want)
+						}
+					}
+				})
+			}
+			callers.Wait()
+			if err := rt.Err(); err != nil {
+				t.Errorf("Err of an open connection: %v", err)
 			}
 		})
-	}
-	callers.Wait()
-	if err := rt.Err(); err != nil {
-		t.Errorf("Err of an open connection: %v", err)
 	}
 }
 
