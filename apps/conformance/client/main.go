@@ -48,13 +48,20 @@ func play(ctx context.Context, args []string, force, trace bool) error {
 	if len(args) != 1 {
 		return errors.New("usage: client [-force] [-trace] URL")
 	}
-	opts := &client.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	opts := &client.Options{Logger: logger}
 	answer(opts)
 	if force {
 		opts.Revision = os.Getenv(revisionVariable)
 	}
 	c := client.New(mcp.Implementation{Name: "ferry-conformance", Version: "1.0.0"}, opts)
-	var t transport.Transport = httpclient.New(args[0], nil)
+	name := os.Getenv(scenarioVariable)
+	login, err := newLogin(name, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = login.Close() }()
+	var t transport.Transport = httpclient.New(args[0], &httpclient.Options{Client: login.HTTPClient(args[0])})
 	if trace {
 		t = transport.Tap(t, func(f transport.Frame) { fmt.Fprintf(os.Stderr, "%v %s\n", f.Direction, f.Data) })
 	}
@@ -62,5 +69,5 @@ func play(ctx context.Context, args []string, force, trace bool) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(scenario(os.Getenv(scenarioVariable))(ctx, sess), sess.Close())
+	return errors.Join(scenario(name)(ctx, sess), sess.Close())
 }
