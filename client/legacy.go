@@ -33,7 +33,7 @@ func (l *legacy) request(m *transport.Outgoing, token jsonrpc.ID) error {
 	if token.IsZero() {
 		return nil
 	}
-	params, err := l.meta.splice(m.Params, token)
+	params, err := l.meta.put(m.Params, token)
 	if err != nil {
 		return fmt.Errorf("%s: encode params: %w", m.Method, err)
 	}

@@ -72,6 +72,47 @@ func (f *metaFields) splice(params any, token jsonrpc.ID) (stdjson.RawMessage, e
 	return append(out, rest...), nil
 }
 
+// A spliced call has the fields in its metadata, and the token unless it is zero.
+// It is written as what splice returns, without a copy.
+type spliced struct {
+	fields *metaFields
+	token  jsonrpc.ID
+	call   *mcp.CallToolParams // without metadata
+}
+
+// put is splice that leaves the writing of a plain call of a tool to the carrier.
+func (f *metaFields) put(params any, token jsonrpc.ID) (any, error) {
+	if call, ok := params.(*mcp.CallToolParams); ok && call != nil && call.Meta == nil {
+		return &spliced{fields: f, token: token, call: call}, nil
+	}
+	return f.splice(params, token)
+}
+
+// WriteJSON appends the parameters to buf, if they are those of a plain call.
+func (p *spliced) WriteJSON(buf *bytes.Buffer) bool {
+	before := buf.Len()
+	buf.WriteString(`{"_meta":{`)
+	buf.Write(p.fields.rendered)
+	if !p.token.IsZero() {
+		if len(p.fields.rendered) > 0 {
+			buf.WriteByte(',')
+		}
+		buf.WriteString(`"` + mcp.MetaProgressToken + `":`)
+		buf.WriteString(p.token.String())
+	}
+	buf.WriteByte('}')
+	rest := buf.Len()
+	if !p.call.WriteJSON(buf) {
+		buf.Truncate(before)
+		return false
+	}
+	buf.Bytes()[rest] = ',' // instead of the brace; there is a name at least
+	return true
+}
+
+// MarshalJSON returns the parameters of any call.
+func (p *spliced) MarshalJSON() ([]byte, error) { return p.fields.splice(p.call, p.token) }
+
 // merge is splice for params with metadata of their own.
 func (f *metaFields) merge(object []byte, token jsonrpc.ID) (stdjson.RawMessage, error) {
 	// The object is put together anew, so it has to be valid beforehand.

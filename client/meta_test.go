@@ -18,6 +18,37 @@ var testFields = newMetaFields(
 	metaField{key: "who", value: []byte(`{"name":"me"}`)},
 )
 
+// TestPut holds the quick way of calls of tools to the general one.
+func TestPut(t *testing.T) {
+	t.Parallel()
+	var none metaFields
+	for _, call := range []*mcp.CallToolParams{
+		nil,
+		{},
+		{Name: "plain"},
+		{Name: "\"é\n", Arguments: raw(`{ "a" : [1, 2] }`)},
+		{Name: "empty", Arguments: raw(`{}`)},
+		{Name: "meta", Meta: mcp.Meta{"trace": raw(`"t"`)}},
+		{Name: "state", RequestState: mcp.Ptr("s")},
+		{Name: "wrong", Arguments: raw(`{"a":1,"a":2}`)},
+		{Name: "\xff"},
+	} {
+		for _, fields := range []*metaFields{testFields, &none} {
+			for _, token := range []jsonrpc.ID{{}, jsonrpc.IntID(7)} {
+				want, wantErr := fields.splice(call, token)
+				params, err := fields.put(call, token)
+				var got []byte
+				if err == nil {
+					got, err = json.Marshal(params)
+				}
+				if (err == nil) != (wantErr == nil) || wantErr == nil && string(got) != string(want) {
+					t.Errorf("put(%+v, %v): got  %s, %v\nwant %s, %v", call, token, got, err, want, wantErr)
+				}
+			}
+		}
+	}
+}
+
 func TestSplice(t *testing.T) {
 	t.Parallel()
 	const ours = `{"_meta":{"version":"v","who":{"name":"me"}}`

@@ -47,12 +47,18 @@ func (mi *mirror) params(tool string) []httpwire.Param {
 }
 
 // headers returns what the headers of a call say, by the names in the schema.
-func (mi *mirror) headers(tool string, call stdjson.RawMessage) (map[string]string, error) {
+func (mi *mirror) headers(tool string, call any) (map[string]string, error) {
 	params := mi.params(tool)
 	if len(params) == 0 {
 		return nil, nil
 	}
-	arguments, _ := json.Member(call, "arguments")
+	var arguments stdjson.RawMessage
+	switch call := call.(type) {
+	case *spliced:
+		arguments = call.call.Arguments
+	case stdjson.RawMessage:
+		arguments, _ = json.Member(call, "arguments")
+	}
 	headers := make(map[string]string, len(params))
 	for i := range params {
 		text, ok, err := params[i].Text(arguments)

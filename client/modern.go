@@ -31,7 +31,7 @@ func newModern(rev *revision.Revision, identity *metaFields, mirror *mirror) *mo
 func (d *modern) revision() *revision.Revision { return d.rev }
 
 func (d *modern) request(m *transport.Outgoing, token jsonrpc.ID) error {
-	params, err := d.meta.Load().splice(m.Params, token)
+	params, err := d.meta.Load().put(m.Params, token)
 	if err != nil {
 		return fmt.Errorf("%s: encode params: %w", m.Method, err)
 	}
@@ -59,16 +59,22 @@ var routeMembers = map[string]string{
 	mcp.MethodResourcesRead: "uri",
 }
 
-func routeName(method string, params stdjson.RawMessage) string {
+func routeName(method string, params any) string {
 	member, ok := routeMembers[method]
+	call, isCall := params.(*spliced)
 	switch {
+	case isCall && member == "name":
+		return call.call.Name
+	case isCall: // of a method that has other parameters
+		return ""
 	case ok:
 	case strings.HasPrefix(method, "tasks/"): // of the extension
 		member = "taskId"
 	default:
 		return ""
 	}
-	raw, ok := json.Member(params, member)
+	encoded, _ := params.(stdjson.RawMessage)
+	raw, ok := json.Member(encoded, member)
 	if !ok {
 		return ""
 	}

@@ -137,6 +137,12 @@ func writeValue(buf *bytes.Buffer, v any) error {
 	return json.Write(buf, v)
 }
 
+// WriteRaw appends JSON, without its whitespace, to buf. It reports false for what
+// is not JSON under the rules of this package, and leaves buf as it was.
+func WriteRaw(buf *bytes.Buffer, raw stdjson.RawMessage) bool {
+	return len(raw) > 0 && writeRaw(buf, raw) == nil
+}
+
 // writeRaw copies JSON that is compact, as forwarded messages mostly are,
 // after one pass over it; the general way would take it apart.
 func writeRaw(buf *bytes.Buffer, raw []byte) error {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/jsonrpc"
 )
 
 // What is written most often is written by hand, in a fraction of the time that
@@ -34,7 +35,7 @@ func (r *CallToolResult) WriteJSON(buf *bytes.Buffer) bool {
 	buf.WriteByte(']')
 	if r.StructuredContent != nil {
 		buf.WriteString(`,"structuredContent":`)
-		if !ijson.WriteRaw(buf, r.StructuredContent) {
+		if !jsonrpc.WriteRaw(buf, r.StructuredContent) {
 			buf.Truncate(before)
 			return false
 		}
@@ -58,7 +59,7 @@ func (r *Result) writeMembers(buf *bytes.Buffer) bool {
 				return false
 			}
 			buf.WriteByte(':')
-			if !ijson.WriteRaw(buf, value) {
+			if !jsonrpc.WriteRaw(buf, value) {
 				return false
 			}
 		}
@@ -114,7 +115,7 @@ func (p *ProgressParams) WriteJSON(buf *bytes.Buffer) bool {
 
 // WriteJSON appends the parameters to buf, if they are those of a plain call.
 func (p *CallToolParams) WriteJSON(buf *bytes.Buffer) bool {
-	if p.Meta != nil || p.InputResponses != nil || p.RequestState != nil || p.Task != nil {
+	if p == nil || p.Meta != nil || p.InputResponses != nil || p.RequestState != nil || p.Task != nil {
 		return false
 	}
 	before := buf.Len()
@@ -126,7 +127,7 @@ func (p *CallToolParams) WriteJSON(buf *bytes.Buffer) bool {
 	}
 	if p.Arguments != nil {
 		buf.WriteString(`,"arguments":`)
-		if !ijson.WriteRaw(buf, p.Arguments) {
+		if !jsonrpc.WriteRaw(buf, p.Arguments) {
 			buf.Truncate(before)
 			return false
 		}

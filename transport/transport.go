@@ -27,7 +27,7 @@ import (
 // after a while leaves at once.
 //
 // And it may have these three, with which a server answers requests that come
-// together in one go: Waiting() bool reports whether the next frame has arrived,
+// together in one go, and requests of several callers leave so: Waiting() bool reports whether the next frame has arrived,
 // so that Read does not wait for the peer; the goroutine that reads calls it.
 // WriteLater(frame []byte) error is Write for a frame that waits for others, until
 // one is written with Write or there are many. Flush() has those that wait sent

@@ -3,7 +3,6 @@ package json
 import (
 	"bytes"
 	"encoding/binary"
-	stdjson "encoding/json"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,18 +34,6 @@ func WriteString(buf *bytes.Buffer, s string) bool {
 		return true
 	}
 	out, err := jsontext.AppendQuote(buf.AvailableBuffer(), s)
-	if err != nil {
-		return false
-	}
-	buf.Write(out)
-	return true
-}
-
-// WriteRaw appends raw, without whitespace, to buf. It reports false for what is
-// not JSON, and leaves buf as it was.
-func WriteRaw(buf *bytes.Buffer, raw stdjson.RawMessage) bool {
-	buf.Grow(len(raw))
-	out, err := jsontext.AppendFormat(buf.AvailableBuffer(), raw, jsontext.PreserveRawStrings(true))
 	if err != nil {
 		return false
 	}
