@@ -119,9 +119,12 @@ func replace(file string, data []byte) (err error) {
 	return os.Rename(next, file)
 }
 
-// lockPoll is how often a lock that another holds is tried. The calls that wait for
-// one cannot be interrupted.
-const lockPoll = 20 * time.Millisecond
+// How often a lock that another holds is tried, at first and in the end. The calls that
+// wait for one cannot be interrupted.
+const (
+	minLockPoll = 5 * time.Millisecond
+	maxLockPoll = 250 * time.Millisecond
+)
 
 // Lock implements Store, with a lock of the system on a file beside the credential.
 func (s *FileStore) Lock(ctx context.Context, key string) (func(), error) {
@@ -129,7 +132,7 @@ func (s *FileStore) Lock(ctx context.Context, key string) (func(), error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock credential: %w", err)
 	}
-	for {
+	for wait := minLockPoll; ; wait = min(2*wait, maxLockPoll) {
 		locked, err := tryLock(f)
 		if err != nil {
 			_ = f.Close()
@@ -138,7 +141,7 @@ func (s *FileStore) Lock(ctx context.Context, key string) (func(), error) {
 		if locked {
 			return func() { _ = f.Close() }, nil // which gives the lock back
 		}
-		if err := sleep(ctx, lockPoll); err != nil {
+		if err := sleep(ctx, wait); err != nil {
 			_ = f.Close()
 			return nil, fmt.Errorf("lock credential: %w", err)
 		}

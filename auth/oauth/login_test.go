@@ -285,6 +285,34 @@ func TestDenied(t *testing.T) {
 	})
 }
 
+// TestNeverContent has a server that refuses what its own issuer gives: the user is
+// not asked with every request.
+func TestNeverContent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		is := w.issuer(asURL)
+		rs := w.resource(mcpURL, is)
+		rs.issuers = nil
+		c := w.client(nil)
+		if status, err := send(t, c, mcpURL, "x"); status != http.StatusUnauthorized || err != nil {
+			t.Errorf("status %d, error %v, want 401", status, err)
+		}
+		for range 3 {
+			var e *oauth.Error
+			if _, err := send(t, c, mcpURL, "x"); !errors.As(err, &e) || e.Temporary {
+				t.Errorf("error %v, want a lasting one", err)
+			}
+		}
+		if len(is.asked) != 1 || len(is.forms) != 1 {
+			t.Errorf("%d logins, %d token requests, want one of each", len(is.asked), len(is.forms))
+		}
+		rs.issuers = []*issuer{is}
+		time.Sleep(6 * time.Minute)
+		mustSend(t, c, mcpURL, "x")
+	})
+}
+
 // TestUnattended asks nobody, and finds out when somebody else has logged in.
 func TestUnattended(t *testing.T) {
 	t.Parallel()

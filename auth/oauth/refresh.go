@@ -61,7 +61,8 @@ func (s *session) renew(ctx context.Context, c *credential) (*credential, error)
 	}
 	var res *oauthwire.TokenResponse
 	try := func() (err error) {
-		res, err = s.requestToken(ctx, rq)
+		// Once the server has seen the request, the answer must not be lost.
+		res, err = s.requestToken(context.WithoutCancel(ctx), rq)
 		return err
 	}
 	err := retry(ctx, try)
@@ -138,6 +139,7 @@ func (s *session) forgetClient(ctx context.Context, issuer, clientID string) err
 // put keeps a credential that was just issued. The old one is worth nothing any more,
 // so a store that fails is tried again, and then the token is used all the same.
 func (s *session) put(ctx context.Context, c *credential) {
+	ctx = context.WithoutCancel(ctx)
 	err := retry(ctx, func() error {
 		err := save(ctx, s.c.opts.Store, credentialKey(c.Issuer, c.Resource), c)
 		if e, ok := errors.AsType[*Error](err); ok {

@@ -27,8 +27,11 @@ func (s *session) known(ctx context.Context, a *authority) (*identity, error) {
 	}
 	kept := new(identity)
 	found, err := load(ctx, s.c.opts.Store, clientKey(a.issuer), kept)
-	if !found || err != nil {
-		return nil, err
+	if err != nil {
+		s.c.opts.Logger.Warn("a registration cannot be read, so there will be another", "issuer", a.issuer, "error", err)
+	}
+	if !found {
+		return nil, nil
 	}
 	if !kept.SecretExpires.IsZero() && time.Until(kept.SecretExpires) < time.Minute {
 		return nil, nil
@@ -47,6 +50,9 @@ func (s *session) preregistered(ctx context.Context, issuer string) (*identity, 
 		case r.Issuer == "" && open == nil:
 			open = r
 		}
+	}
+	if len(s.c.opts.Registrations) == 0 {
+		return nil, nil
 	}
 	var p pointer
 	if _, err := load(ctx, s.c.opts.Store, pointerKey(s.name), &p); err != nil {

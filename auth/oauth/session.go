@@ -67,7 +67,17 @@ type failure struct {
 const (
 	failureMemory   = 30 * time.Second
 	temporaryMemory = time.Second
+	despairMemory   = 5 * time.Minute
 )
+
+var errRefused = errors.New("the server refuses tokens that were just issued for it")
+
+// despair remembers that a token has not helped that was obtained for nothing else.
+func (s *session) despair(n *need) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = &failure{n, fail("send", s.name, errRefused), time.Now().Add(despairMemory)}
+}
 
 // token returns the credential for a request; nil if there is none yet, which the
 // server's answer is then to.
@@ -184,11 +194,11 @@ func (s *session) land(f *flight) {
 // the store, where others may have put it, by refreshing what is there, or anew.
 func (s *session) acquire(ctx context.Context, n *need) (*credential, error) {
 	c, err := s.reload(ctx)
-	if err != nil && !n.login {
-		return nil, err
+	if err != nil && n.login {
+		err = forget(ctx, s.c.opts.Store, pointerKey(s.name))
 	}
-	if n.meets(c) {
-		return c, nil
+	if err != nil || n.meets(c) {
+		return c, err
 	}
 	if err := s.recent(n); err != nil {
 		return nil, err

@@ -169,6 +169,7 @@ func (s *session) judge(r *http.Request, res *http.Response, c *credential, p *p
 		p.anew, n.again = true, p.renewed
 		return n, true
 	}
+	s.despair(n)
 	return nil, false
 }
 

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -350,7 +351,7 @@ type resource struct {
 	challenge string         // parameters of the challenge, besides resource_metadata
 	header    bool           // the challenge names the metadata
 	needs     func(r *http.Request, body string) []string
-	skew      time.Duration // of its clock
+	skew      atomic.Int64 // of its clock
 }
 
 // resource adds an MCP server, whose tokens come from an issuer.
@@ -390,7 +391,7 @@ func (rs *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	scheme, access, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	t, ok := rs.find(access)
-	if scheme != "Bearer" || !ok || t.expires.Before(time.Now().Add(rs.skew)) {
+	if scheme != "Bearer" || !ok || t.expires.Before(time.Now().Add(time.Duration(rs.skew.Load()))) {
 		w.Header().Set("WWW-Authenticate", challenge)
 		w.WriteHeader(http.StatusUnauthorized)
 		return
@@ -449,3 +450,26 @@ func mustSend(t testing.TB, c *oauth.Client, endpoint, text string) {
 		t.Fatalf("%s: status %d, error %v, want 200", endpoint, status, err)
 	}
 }
+
+// revokeAll makes all access tokens invalid, as a server with a clock of its own does.
+func (is *issuer) revokeAll() {
+	is.mu.Lock()
+	defer is.mu.Unlock()
+	clear(is.tokens)
+}
+
+// count returns how many token requests there were with a grant.
+func (is *issuer) count(grant string) int {
+	is.mu.Lock()
+	defer is.mu.Unlock()
+	n := 0
+	for _, form := range is.forms {
+		if form.Get("grant_type") == grant {
+			n++
+		}
+	}
+	return n
+}
+
+// skewTo sets the clock of the server.
+func (rs *resource) skewTo(skew time.Duration) { rs.skew.Store(int64(skew)) }
