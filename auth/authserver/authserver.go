@@ -17,6 +17,7 @@ package authserver
 
 import (
 	"cmp"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,6 +29,7 @@ import (
 
 	"github.com/ferrymcp/ferry/internal/dpop"
 	"github.com/ferrymcp/ferry/internal/oauthwire"
+	"github.com/ferrymcp/ferry/netguard"
 )
 
 // Options say what a [Server] issues, to whom and how.
@@ -52,6 +54,14 @@ type Options struct {
 	Clients []Client
 	// NoRegistration turns dynamic registration off.
 	NoRegistration bool
+	// NoDocuments turns clients off whose id is the URL of a document.
+	NoDocuments bool
+	// Guard connects to what clients name: their documents and keys. Nil connects to
+	// public addresses only.
+	Guard *netguard.Dialer
+	// RootCAs are who may vouch for the hosts that Guard connects to; nil means those
+	// of the system.
+	RootCAs *x509.CertPool
 	// Schemes are the private-use URI schemes, besides those with a dot in them, that
 	// clients may be redirected with, such as "cursor".
 	Schemes []string
@@ -115,6 +125,7 @@ type Server struct {
 	routes    map[string]route
 	scopes    map[string]Scope
 	clients   map[string]*client
+	documents *documents
 	nonces    *dpop.Nonces
 	proofs    dpop.Replays
 	guesses   throttle // of the passphrase
@@ -151,8 +162,15 @@ func New(opts Options) (*Server, error) {
 	if err := s.configure(); err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)
 	}
+	s.documents = newDocuments(opts.Guard, opts.RootCAs, s.checkRedirect)
 	s.routes = s.routeTable()
 	return s, nil
+}
+
+// Close lets go of idle connections. Requests that are still served may open others.
+func (s *Server) Close() error {
+	s.documents.http.CloseIdleConnections()
+	return nil
 }
 
 // configure checks the lists in the options.

@@ -139,12 +139,15 @@ func readKeys(data []byte) (*jose.JSONWebKeySet, error) {
 }
 
 // client returns the client with an id; a failure if there is none.
-func (s *Server) client(_ context.Context, id string) (*client, error) {
+func (s *Server) client(ctx context.Context, id string) (*client, error) {
 	if c := s.clients[id]; c != nil {
 		return c, nil
 	}
 	if c, ok := s.newcomer(id); ok {
 		return c, nil
+	}
+	if isDocument(id) && !s.opts.NoDocuments {
+		return s.documents.client(ctx, id)
 	}
 	return nil, refuse(oauthwire.ErrorInvalidClient, "the client is not known here; it may have to register again")
 }

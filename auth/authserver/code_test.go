@@ -140,7 +140,7 @@ func TestAuthorizeShown(t *testing.T) {
 		"no client":         request("", callback, challenge),
 		"two clients":       request("app|own", callback, challenge),
 		"two redirect URIs": request("app", callback+"|"+callback, challenge),
-		"URL as client":     request("https://evil.example/client.json", callback, challenge),
+		"URL as client":     request("https://127.0.0.1:1/client.json", callback, challenge),
 		"forged newcomer":   request("dyn-AAAA", callback, challenge),
 	} {
 		q = changed(q, "client_id", q.Get("client_id"))

@@ -35,6 +35,7 @@ func (s *Server) metadata() *oauthwire.ServerMetadata {
 		DPoPAlgorithms:        dpop.Algorithms(),
 		IssParameter:          true,
 	}
+	m.ClientMetadataDocument = !s.opts.NoDocuments
 	if !s.opts.NoRegistration {
 		m.RegistrationEndpoint = s.base + "/register"
 	}

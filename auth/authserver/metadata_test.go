@@ -65,6 +65,7 @@ func TestMetadata(t *testing.T) {
 					"scopes_supported":                               []any{"read", "write", "openid", "offline_access"},
 					"token_endpoint_auth_methods_supported":          []any{"none", "client_secret_basic", "client_secret_post", "private_key_jwt"},
 					"authorization_response_iss_parameter_supported": true,
+					"client_id_metadata_document_supported":          true,
 				} {
 					if diff := cmp.Diff(want, m[name]); diff != "" {
 						t.Errorf("%s: %s (-want +got):\n%s", path, name, diff)
