@@ -81,7 +81,7 @@ func (r *runner) run(ctx context.Context) error {
 	var took []time.Duration
 	for range r.repeat {
 		start := time.Now()
-		results, err := r.round(ctx, srv.url, filepath.Join(bin, "client"))
+		results, err := r.round(ctx, srv.url, bin)
 		if err != nil {
 			return errors.Join(err, srv.close())
 		}
@@ -102,8 +102,8 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// round runs every set once.
-func (r *runner) round(ctx context.Context, url, client string) ([]result, error) {
+// round runs every set once, against the server at a URL and the programs in bin.
+func (r *runner) round(ctx context.Context, url, bin string) ([]result, error) {
 	var results []result
 	for _, set := range r.suite.serverSets() {
 		if !r.wants(set.name, "") || r.required && r.suite.required[set.name] == nil {
@@ -115,10 +115,17 @@ func (r *runner) round(ctx context.Context, url, client string) ([]result, error
 		}
 		results = append(results, got...)
 	}
+	if r.wants(authorizationSet, "") && !r.required {
+		got, err := r.suite.testAuthorization(ctx, filepath.Join(bin, "authserver"))
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, got...)
+	}
 	runs := slices.DeleteFunc(r.suite.clientRuns(), func(run clientRun) bool {
 		return !r.wants(run.set, run.scenario) || r.required && !r.suite.required[run.set][run.scenario]
 	})
-	got, err := r.suite.testClient(ctx, runs, client, r.workers)
+	got, err := r.suite.testClient(ctx, runs, filepath.Join(bin, "client"), r.workers)
 	if err != nil {
 		return nil, err
 	}

@@ -69,10 +69,11 @@ func (r *result) count(file string) error {
 // stamp is the length of what the suite puts behind the name of a scenario.
 const stamp = len("-0000-00-00T00-00-00-000Z")
 
-// readServerResults reads what a run against a server left in a folder.
-func readServerResults(folder, set string) ([]result, error) {
+// readResults reads what a run against a server left in a folder, in folders of its
+// own with a prefix.
+func readResults(folder, prefix, set string) ([]result, error) {
 	var results []result
-	files, err := filepath.Glob(filepath.Join(folder, "server-*", "checks.json"))
+	files, err := filepath.Glob(filepath.Join(folder, prefix+"*", "checks.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func readServerResults(folder, set string) ([]result, error) {
 		if len(name) <= stamp {
 			return nil, fmt.Errorf("%s is not named after a scenario", file)
 		}
-		got := result{Set: set, Scenario: strings.TrimPrefix(name[:len(name)-stamp], "server-")}
+		got := result{Set: set, Scenario: strings.TrimPrefix(name[:len(name)-stamp], prefix)}
 		if err := got.count(file); err != nil {
 			return nil, err
 		}

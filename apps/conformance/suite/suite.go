@@ -157,7 +157,7 @@ func (s *suite) testServer(ctx context.Context, set serverSet, url string, faili
 	defer cancel()
 	args := append([]string{"server", "--url", url, "-o", out, "--expected-failures", baseline}, set.args...)
 	said, failed := s.output(ctx, args...)
-	results, err := readServerResults(out, set.name)
+	results, err := readResults(out, "server-", set.name)
 	if err != nil {
 		return nil, errors.Join(err, failed)
 	}

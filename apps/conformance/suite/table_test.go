@@ -106,7 +106,7 @@ func TestReadResults(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "checks.json"), []byte(checks), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readServerResults(dir, "s")
+	got, err := readResults(dir, "server-", "s")
 	want := []result{{
 		Set: "s", Scenario: "tools-list", Passed: 1, Skipped: 1, Failed: 3,
 		Problems: []string{"WARNING d: hm ", "FAILURE e:  ", "NEW f:  "},
@@ -114,7 +114,7 @@ func TestReadResults(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("results, error %v (-want +got):\n%s", err, diff)
 	}
-	if got, err := readServerResults(t.TempDir(), "s"); err == nil {
+	if got, err := readResults(t.TempDir(), "server-", "s"); err == nil {
 		t.Errorf("results of nothing = %v, want an error", got)
 	}
 }
