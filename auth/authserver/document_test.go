@@ -44,7 +44,7 @@ func newPublisher(t *testing.T) *publisher {
 	return p
 }
 
-// publish serves a document at a path and returns its URL. ID in it is the URL.
+// publish serves a document at a path and returns its URL. {ID} in it is the URL.
 func (p *publisher) publish(path, document string, header ...string) string {
 	id := p.URL + path
 	p.serve(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -52,7 +52,7 @@ func (p *publisher) publish(path, document string, header ...string) string {
 		for i := 0; i < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
 		}
-		fmt.Fprint(w, strings.ReplaceAll(document, "ID", id))
+		fmt.Fprint(w, strings.ReplaceAll(document, "{ID}", id))
 	})
 	return id
 }
@@ -70,7 +70,7 @@ func (p *publisher) trust(o *authserver.Options) {
 	o.Guard = &netguard.Dialer{Hosts: []string{p.Listener.Addr().String()}}
 }
 
-const plain = `{"client_id":"ID","client_name":"Documented","redirect_uris":["` + callback + `","https://app.example/cb"],
+const plain = `{"client_id":"{ID}","client_name":"Documented","redirect_uris":["` + callback + `","https://app.example/cb"],
 	"grant_types":["authorization_code","refresh_token"],"token_endpoint_auth_method":"none"}`
 
 // TestDocument signs in with a client that nobody has registered.
@@ -114,7 +114,7 @@ func TestDocumentKeys(t *testing.T) {
 	key, thief := newSigner(t, "k"), newSigner(t, "k")
 	p := newPublisher(t)
 	b := start(t, p.trust)
-	const document = `{"client_id":"ID","client_name":"With keys","redirect_uris":["` + callback + `"],"token_endpoint_auth_method":"private_key_jwt",`
+	const document = `{"client_id":"{ID}","client_name":"With keys","redirect_uris":["` + callback + `"],"token_endpoint_auth_method":"private_key_jwt",`
 	p.publish("/keys", string(key.jwks()))
 	for _, id := range []string{
 		p.publish("/inline", document+`"jwks":`+string(key.jwks())+`}`),
@@ -143,26 +143,26 @@ func TestDocumentRefused(t *testing.T) {
 	p := newPublisher(t)
 	b := start(t, p.trust)
 	document := func(changes string) string {
-		return `{"client_id":"ID","client_name":"x","redirect_uris":["` + callback + `"]` + changes + `}`
+		return `{"client_id":"{ID}","client_name":"x","redirect_uris":["` + callback + `"]` + changes + `}`
 	}
 	p.serve("/moved", http.RedirectHandler(p.publish("/other", plain), http.StatusFound).ServeHTTP)
 	p.serve("/html", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, strings.ReplaceAll(plain, "ID", p.URL+"/html"))
+		fmt.Fprint(w, strings.ReplaceAll(plain, "{ID}", p.URL+"/html"))
 	})
 	p.serve("/broken", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusInternalServerError)
-		fmt.Fprint(w, strings.ReplaceAll(plain, "ID", p.URL+"/broken"))
+		fmt.Fprint(w, strings.ReplaceAll(plain, "{ID}", p.URL+"/broken"))
 	})
 	ids := map[string]string{
-		"id of another":           p.publish("/a", strings.ReplaceAll(plain, "ID", p.URL+"/other")),
+		"id of another":           p.publish("/a", strings.ReplaceAll(plain, "{ID}", p.URL+"/other")),
 		"id with another query":   p.publish("/b", plain) + "?x",
 		"no id":                   p.publish("/c", `{"client_name":"x","redirect_uris":["`+callback+`"]}`),
-		"no name":                 p.publish("/d", `{"client_id":"ID","redirect_uris":["`+callback+`"]}`),
-		"no redirect URIs":        p.publish("/e", `{"client_id":"ID","client_name":"x"}`),
-		"other redirect URIs":     p.publish("/f", `{"client_id":"ID","client_name":"x","redirect_uris":["https://app.example/cb"]}`),
-		"script to redirect to":   p.publish("/g", `{"client_id":"ID","client_name":"x","redirect_uris":["`+callback+`","javascript:alert(1)"]}`),
+		"no name":                 p.publish("/d", `{"client_id":"{ID}","redirect_uris":["`+callback+`"]}`),
+		"no redirect URIs":        p.publish("/e", `{"client_id":"{ID}","client_name":"x"}`),
+		"other redirect URIs":     p.publish("/f", `{"client_id":"{ID}","client_name":"x","redirect_uris":["https://app.example/cb"]}`),
+		"script to redirect to":   p.publish("/g", `{"client_id":"{ID}","client_name":"x","redirect_uris":["`+callback+`","javascript:alert(1)"]}`),
 		"secret":                  p.publish("/h", document(`,"client_secret":"x"`)),
 		"authentication with one": p.publish("/i", document(`,"token_endpoint_auth_method":"client_secret_basic"`)),
 		"key it lacks":            p.publish("/j", document(`,"token_endpoint_auth_method":"private_key_jwt"`)),
