@@ -6,6 +6,7 @@ MODULES  := . apps bench interop
 SYSTEMS  := linux darwin windows
 FUZZTIME ?= 20s
 COVER    ?= 85
+BASE     ?= HEAD^
 # What counts for coverage: the packages users import and what those are made of.
 SDK := ./jsonrpc ./mcp ./transport ./server ./client ./httpserver/... ./httpclient/... \
        ./host/... ./internal/...
@@ -81,6 +82,10 @@ bench-quick: ## the same in two minutes, printed only
 .PHONY: bench-sweeps
 bench-sweeps: ## measure the curves of docs/benchmarks.md (15 minutes)
 	cd bench && go run ./drive -sweeps -rounds 2 -time 300ms -warm 100ms -page ../docs
+
+.PHONY: cost
+cost: ## fail when requests allocate over 5 percent more than at BASE (the previous commit)
+	cd bench && go run ./regress -base $(BASE)
 
 .PHONY: microbench
 microbench: ## run the benchmarks among the tests
