@@ -73,7 +73,7 @@ vet:
 
 .PHONY: bench
 bench: ## measure against the floor and others, write docs/benchmarks.md (12 minutes)
-	cd bench && go run ./drive -allocs -rounds 5 -time 500ms -warm 200ms -page ../docs
+	cd bench && go run ./drive -allocs -rounds 5 -time 400ms -warm 200ms -page ../docs
 
 .PHONY: bench-quick
 bench-quick: ## the same in two minutes, printed only

@@ -108,6 +108,13 @@ func mainErr() error {
 	if err != nil {
 		return err
 	}
+	if o.page != "" && !o.sweeps {
+		more, err := o.profiles(dir)
+		if err != nil {
+			return err
+		}
+		records = append(records, more...)
+	}
 	m, err := o.machine()
 	if err != nil {
 		return err

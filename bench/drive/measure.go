@@ -70,7 +70,7 @@ func (s *settings) load(w *workload, program string) ([]sample, error) {
 
 // drive keeps a process busy and measures it. The listener is for clients.
 func (s *settings) drive(p *process, l net.Listener, w *workload, name string) ([]sample, error) {
-	m := &meter{settings: s, p: p, name: strings.ReplaceAll(name+"-"+w.name, " ", "-")}
+	m := &meter{settings: s, p: p, file: profileName(name, w)}
 	r := &run{w: w, p: p, warmUp: s.warmUp, duration: s.duration, begin: m.begin, end: m.end}
 	if w.streams > 0 {
 		idle, err := openStreams(p.address, w)
@@ -114,11 +114,16 @@ func (s *settings) drive(p *process, l net.Listener, w *workload, name string) (
 	}}, nil
 }
 
+// profileName is the file of a program's profile.
+func profileName(program string, w *workload) string {
+	return strings.ReplaceAll(program+"-"+w.name, " ", "-") + ".pprof"
+}
+
 // A meter reads what a process has used while it was measured.
 type meter struct {
 	*settings
 	p    *process
-	name string // of the profile
+	file string // of the profile
 
 	cpu           time.Duration
 	before, after program.Counts
@@ -129,7 +134,7 @@ type meter struct {
 
 func (m *meter) begin() error {
 	if m.profileDir != "" {
-		file := filepath.Join(m.profileDir, m.name+".pprof")
+		file := filepath.Join(m.profileDir, m.file)
 		m.profiling.Go(func() { m.profileErr = m.p.profile(file, m.duration) })
 	}
 	var err error

@@ -18,6 +18,7 @@ import (
 type record struct {
 	Machine *machine `json:"machine,omitempty"`
 	Result  *result  `json:"result,omitempty"`
+	Profile *profile `json:"profile,omitempty"`
 	Point   *point   `json:"point,omitempty"`
 }
 
@@ -141,6 +142,7 @@ type view struct {
 	Charts                 []picture
 	last                   *machine
 	results                []result
+	profiles               []profile
 	points                 []point
 }
 
@@ -150,6 +152,8 @@ func (v *view) add(r record) {
 		v.last = r.Machine
 	case r.Result != nil:
 		v.results = append(v.results, *r.Result)
+	case r.Profile != nil:
+		v.profiles = append(v.profiles, *r.Profile)
 	case r.Point != nil:
 		v.points = append(v.points, *r.Point)
 	}
@@ -234,6 +238,29 @@ func (v *view) Alone() string {
 		if r := by[oursName]; r != nil && by[floorName] == nil {
 			writeRow(&b, name, r.Unit, number(r.Cost), number(r.Rate), number(r.P50), number(r.P99), r.remarks())
 		}
+	}
+	return b.String()
+}
+
+// Profiles is the table of where the time goes, with its head; "" if there are no
+// profiles.
+func (v *view) Profiles() string {
+	if len(v.profiles) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	head, rule := []string{"workload", "program", "µs CPU"}, []string{"---", "---", "---:"}
+	for _, name := range partNames() {
+		head, rule = append(head, name), append(rule, "---:")
+	}
+	writeRow(&b, head...)
+	writeRow(&b, rule...)
+	for _, p := range v.profiles {
+		cells := []string{p.Workload, programTitle(p.Program), number(p.Cost)}
+		for _, name := range partNames() {
+			cells = append(cells, number(p.Parts[name]))
+		}
+		writeRow(&b, cells...)
 	}
 	return b.String()
 }

@@ -69,3 +69,35 @@ func TestPage(t *testing.T) {
 		t.Errorf("the picture: %v\n%s", err, svg)
 	}
 }
+
+// TestSpread reads stacks as pprof prints them.
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	const traces = `File: server
+Type: cpu
+Duration: 2s, Total samples = 100ms
+-----------+-------------------------------------------------------
+      50ms   internal/runtime/syscall.Syscall6
+             syscall.write
+             github.com/ferrymcp/ferry/transport.write
+-----------+-------------------------------------------------------
+      30ms   runtime.memmove
+             github.com/ferrymcp/ferry/jsonrpc.Decode (inline)
+             main.main
+-----------+-------------------------------------------------------
+      10ms   runtime.scanobject
+             runtime.gcBgMarkWorker
+-----------+-------------------------------------------------------
+      10ms   runtime.memmove
+`
+	got := spread([]byte(traces), 20)
+	want := map[string]float64{"system calls": 10, "JSON, schemas": 6, "collector": 2, "rest": 2}
+	if len(got) != len(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for name, cost := range want {
+		if diff := got[name] - cost; diff > 0.001 || diff < -0.001 {
+			t.Errorf("%s: %v µs, want %v", name, got[name], cost)
+		}
+	}
+}

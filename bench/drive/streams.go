@@ -232,11 +232,12 @@ func (all *streams) change(p *process, poker *httpConn) (ms, us float64, err err
 			return 0, 0, err
 		}
 		began := time.Now()
+		until := began.Add(patience + time.Duration(len(all.conns))*time.Millisecond)
 		if err := poker.ask(i + 10); err != nil {
 			return 0, 0, err
 		}
 		for n, c := range all.conns {
-			if err := errors.Join(c.SetDeadline(began.Add(patience)), c.awaitLine("notifications/tools/list_changed")); err != nil {
+			if err := errors.Join(c.SetDeadline(until), c.awaitLine("notifications/tools/list_changed")); err != nil {
 				return 0, 0, fmt.Errorf("stream %d, change %d: %w", n+1, i+1, err)
 			}
 		}

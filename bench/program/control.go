@@ -3,6 +3,7 @@ package program
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -23,7 +24,8 @@ type Counts struct {
 }
 
 // Run calls serve while the driver can ask for profiles and counts, and ends the
-// program when serve fails.
+// program when serve fails. A program that speaks HTTP ends with its standard
+// input too, so that none outlives a driver that was killed.
 func (s Settings) Run(serve func() error) {
 	var control sync.WaitGroup
 	if s.Control != "" {
@@ -34,6 +36,12 @@ func (s Settings) Run(serve func() error) {
 		control.Go(func() { _ = srv.Serve(l) })
 		defer control.Wait()
 		defer srv.Close()
+	}
+	if s.HTTP != "" {
+		control.Go(func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(0)
+		})
 	}
 	exitOn(serve())
 }
