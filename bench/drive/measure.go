@@ -31,7 +31,9 @@ type settings struct {
 	// counting counts allocations, which costs time that then counts too.
 	counting   bool
 	profileDir string
-	paths      map[string]string // of the built programs
+	// profileKind is the path of the profile to take, "" for that of the processor.
+	profileKind string
+	paths       map[string]string // of the built programs
 }
 
 // path is that of the program to run for a workload.
@@ -135,7 +137,7 @@ type meter struct {
 func (m *meter) begin() error {
 	if m.profileDir != "" {
 		file := filepath.Join(m.profileDir, m.file)
-		m.profiling.Go(func() { m.profileErr = m.p.profile(file, m.duration) })
+		m.profiling.Go(func() { m.profileErr = m.p.profile(m.profileKind, file, m.duration) })
 	}
 	var err error
 	if m.counting {

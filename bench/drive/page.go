@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -242,22 +243,34 @@ func (v *view) Alone() string {
 	return b.String()
 }
 
-// Profiles is the table of where the time goes, with its head; "" if there are no
-// profiles.
-func (v *view) Profiles() string {
-	if len(v.profiles) == 0 {
+// Times is the table of where the processor time goes; "" if it is not known.
+func (v *view) Times() string { return v.spread("µs CPU", false) }
+
+// Memory is the table of who allocates; "" if it is not known.
+func (v *view) Memory() string { return v.spread("bytes", true) }
+
+// spread is a table of profiles, with its head.
+func (v *view) spread(unit string, memory bool) string {
+	var rows []profile
+	used := map[string]bool{}
+	for _, p := range v.profiles {
+		if p.Memory == memory {
+			rows = append(rows, p)
+			for name := range p.Parts {
+				used[name] = true
+			}
+		}
+	}
+	if len(rows) == 0 {
 		return ""
 	}
+	names := slices.DeleteFunc(partNames(), func(name string) bool { return !used[name] })
 	var b strings.Builder
-	head, rule := []string{"workload", "program", "µs CPU"}, []string{"---", "---", "---:"}
-	for _, name := range partNames() {
-		head, rule = append(head, name), append(rule, "---:")
-	}
-	writeRow(&b, head...)
-	writeRow(&b, rule...)
-	for _, p := range v.profiles {
+	writeRow(&b, append([]string{"workload", "program", unit}, names...)...)
+	writeRow(&b, append([]string{"---", "---", "---:"}, slices.Repeat([]string{"---:"}, len(names))...)...)
+	for _, p := range rows {
 		cells := []string{p.Workload, programTitle(p.Program), number(p.Cost)}
-		for _, name := range partNames() {
+		for _, name := range names {
 			cells = append(cells, number(p.Parts[name]))
 		}
 		writeRow(&b, cells...)

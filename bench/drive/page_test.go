@@ -70,6 +70,20 @@ func TestPage(t *testing.T) {
 	}
 }
 
+func TestAmount(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{"10ms": 0.01, "1.5s": 1.5, "512.50kB": 512.5 * 1024, "64B": 64, "2MB": 2 << 20} {
+		if got, ok := amount(text); !ok || got != want {
+			t.Errorf("amount(%q) = %v, %v, want %v", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "runtime.mallocgc", "bytes:", "12", "kB"} {
+		if got, ok := amount(text); ok {
+			t.Errorf("amount(%q) = %v, want none", text, got)
+		}
+	}
+}
+
 // TestSpread reads stacks as pprof prints them.
 func TestSpread(t *testing.T) {
 	t.Parallel()

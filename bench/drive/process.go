@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -153,9 +154,10 @@ func (p *process) counts(free bool) (c program.Counts, err error) {
 	return c, json.Unmarshal(page, &c)
 }
 
-// profile writes a CPU profile of the next seconds to the file.
-func (p *process) profile(file string, during time.Duration) error {
-	url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", p.control, max(1, int(during.Seconds())))
+// profile writes a profile of the next seconds to the file: one of the processor,
+// which is the kind "profile" or "", or another kind that pprof knows.
+func (p *process) profile(kind, file string, during time.Duration) error {
+	url := fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", p.control, cmp.Or(kind, "profile"), max(1, int(during.Seconds())))
 	data, err := get(url)
 	if err != nil {
 		return err

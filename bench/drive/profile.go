@@ -7,16 +7,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// A profile says where the processor time of a request goes.
+// A profile says where the processor time of a request goes, or who allocates
+// what it needs.
 type profile struct {
 	Workload string             `json:"workload"`
 	Program  string             `json:"program"`
-	Cost     float64            `json:"cost"`  // of a request, in µs
-	Parts    map[string]float64 `json:"parts"` // of it, in µs
+	Memory   bool               `json:"memory,omitempty"`
+	Cost     float64            `json:"cost"`  // of a request, in µs or bytes
+	Parts    map[string]float64 `json:"parts"` // of it
 }
 
 // A part is a kind of work, known by the functions that do it.
@@ -63,9 +66,10 @@ func (o *options) profiles(dir string) ([]record, error) {
 		if err := o.build(dir, w, programs); err != nil {
 			return nil, err
 		}
-		for _, program := range programs {
+		for i := range 2 * len(programs) {
+			program := programs[i%2]
 			fmt.Fprintf(os.Stderr, "\rprofile of %-20s %-8s", w.name, program)
-			p, err := o.profile(dir, w, program)
+			p, err := o.profile(dir, w, program, i >= len(programs))
 			if err != nil {
 				return nil, fmt.Errorf("profile of %s, %s: %w", w.name, program, err)
 			}
@@ -85,21 +89,46 @@ func named(name string) *workload {
 	panic("no workload " + name)
 }
 
-func (o *options) profile(dir string, w *workload, program string) (*profile, error) {
+// profile measures one program, and keeps its profile in dir.
+func (o *options) profile(dir string, w *workload, program string, memory bool) (*profile, error) {
 	s := settings{duration: 2 * time.Second, warmUp: o.warmUp, profileDir: dir, paths: o.paths}
+	kind := "profile"
+	if memory {
+		s.counting, s.duration, kind = true, time.Second, "allocs"
+	}
+	s.profileKind = kind
 	samples, err := s.load(w, program)
 	if err != nil {
 		return nil, err
 	}
+	cost := samples[0].Cost
+	if memory {
+		cost = samples[0].Bytes
+	}
 	file := filepath.Join(dir, profileName(program, w))
-	traces, err := exec.Command("go", "tool", "pprof", "-traces", s.path(w, program), file).Output()
+	traces, err := exec.Command("go", "tool", "pprof", "-sample_index="+sampleOf[kind], "-traces", s.path(w, program), file).Output()
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
-	return &profile{w.name, program, samples[0].Cost, spread(traces, samples[0].Cost)}, nil
+	return &profile{w.name, program, memory, cost, spread(traces, cost)}, nil
 }
 
-// spread reads the traces that pprof prints, stacks with the time at each, and
+// sampleOf is the value to take from each kind of profile.
+var sampleOf = map[string]string{"profile": "cpu", "allocs": "alloc_space"}
+
+// amount reads what pprof prints before a stack: a time or a size.
+func amount(text string) (float64, bool) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return d.Seconds(), true
+	}
+	number := strings.TrimRight(text, "kMGB")
+	v, err := strconv.ParseFloat(number, 64)
+	units := map[string]float64{"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+	unit, known := units[strings.TrimPrefix(text, number)]
+	return v * unit, err == nil && known
+}
+
+// spread reads the traces that pprof prints, stacks with what was spent at each, and
 // spreads the cost of a request over the parts.
 func spread(traces []byte, cost float64) map[string]float64 {
 	times := map[string]float64{}
@@ -123,8 +152,8 @@ func spread(traces []byte, cost float64) map[string]float64 {
 		if len(fields) == 0 || !strings.HasPrefix(line, " ") {
 			continue
 		}
-		if d, err := time.ParseDuration(fields[0]); err == nil && len(fields) > 1 {
-			took, fields = d.Seconds(), fields[1:]
+		if v, ok := amount(fields[0]); ok && len(fields) > 1 {
+			took, fields = v, fields[1:]
 		}
 		stack = append(stack, fields[0])
 	}
