@@ -10,6 +10,7 @@ import (
 	"time"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
+	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 )
 
@@ -85,6 +86,32 @@ func (c *Call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 func (c *Call) notifyDropped(ctx context.Context, level mcp.LoggingLevel, dropped int) error {
 	text := fmt.Sprintf("%d log messages were left out: more than %d in a second", dropped, c.srv.opts.LogRate)
 	return c.Notify(ctx, mcp.NotificationMessage, &mcp.LoggingMessageParams{Level: level, Data: mustMarshal(text)})
+}
+
+// Log sends a log message that belongs to no request to the client of the session,
+// as [Call.Log] does within one. It does nothing when the session is nil or has no
+// way to its client outside of requests, before initialize, and after the end.
+func (sess *Session) Log(level mcp.LoggingLevel, logger string, data any) error {
+	if sess == nil || sess.sub == nil || !sess.Ready() {
+		return nil
+	}
+	if least, _ := sess.logLevel(); !level.AtLeast(least) {
+		return nil
+	}
+	raw, err := ijson.Marshal(data)
+	if err != nil {
+		return err
+	}
+	if _, ok := sess.logs.pass(sess.srv.opts.LogRate, level); !ok {
+		return nil
+	}
+	buf := jsonrpc.GetBuffer()
+	defer jsonrpc.PutBuffer(buf)
+	p := &mcp.LoggingMessageParams{Level: level, Logger: logger, Data: raw}
+	if err := jsonrpc.WriteNotification(buf, mcp.NotificationMessage, p); err != nil {
+		return err
+	}
+	return sess.sub.out(buf.Bytes())
 }
 
 // LogHandler returns a handler for package log/slog that sends records to the

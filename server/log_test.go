@@ -190,3 +190,44 @@ func TestLogLevelOfStatelessRequests(t *testing.T) {
 		code(t, d.ask("tools/list", meta), jsonrpc.CodeInvalidParams)
 	}
 }
+
+// TestSessionLog logs outside of requests, before and after a level is set and after
+// the session is over.
+func TestSessionLog(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "LOG-MESSAGE-SHAPE", "LOG-SETLEVEL-FILTER")
+	srv := newServer(t, nil)
+	var sess *server.Session
+	server.AddTool(srv, mcp.Tool{Name: "keep"}, func(_ context.Context, c *server.Call, _ struct{}) (string, error) {
+		sess = c.Session()
+		return "", nil
+	})
+	if err := sess.Log(mcp.LevelError, "", "nobody hears it"); err != nil {
+		t.Errorf("log without a session: %v", err)
+	}
+	d := talk(t, srv)
+	d.open("2025-11-25")
+	d.ask("tools/call", `"name":"keep"`)
+	for _, step := range []struct {
+		set, level mcp.LoggingLevel
+		heard      bool
+	}{{"", mcp.LevelInfo, true}, {"", mcp.LevelDebug, false}, {mcp.LevelError, mcp.LevelWarning, false}, {mcp.LevelDebug, mcp.LevelDebug, true}} {
+		if step.set != "" {
+			d.ask("logging/setLevel", `"level":"`+string(step.set)+`"`)
+		}
+		if err := sess.Log(step.level, "l", []int{1}); err != nil {
+			t.Errorf("log at %s: %v", step.level, err)
+		}
+		if step.heard {
+			d.want(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"` + string(step.level) + `","logger":"l","data":[1]}}`)
+		}
+	}
+	d.ask("ping", "")
+	if err := sess.Log(mcp.LevelError, "", func() {}); err == nil {
+		t.Error("a function was logged")
+	}
+	sess.Close()
+	if err := sess.Log(mcp.LevelError, "", "over"); err != nil {
+		t.Errorf("log after the end: %v", err)
+	}
+}

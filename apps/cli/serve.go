@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (p *program) serveBuiltin(b *servers.Builtin) *cobra.Command {
 			return &usageError{err: err}
 		}
 		defer func() { _ = srv.Close() }()
-		if address == "" {
+		if address = cmp.Or(address, srv.Address); address == "" {
 			return p.serveStdio(c.Context(), srv.Server)
 		}
 		l, err := listen(c.Context(), address, remote)

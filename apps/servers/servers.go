@@ -17,6 +17,7 @@ import (
 
 // All are the servers, in the order in which they are shown.
 var All = []Builtin{
+	{Name: "everything", Usage: "[stdio|sse|streamableHttp]", Short: "one of each feature of the protocol, to try clients with", Flags: everythingFlags},
 	{Name: "files", Usage: "[DIR...]", Short: "read, search and change the files of a folder", Flags: filesFlags, Offer: offerFiles},
 	{Name: "git", Usage: "[REPOSITORY...]", Short: "look at git repositories, and commit in them", Flags: gitFlags, Offer: offerGit},
 	{Name: "thinking", Short: "let a model think in steps that it can revise", Flags: thinkingFlags, Offer: always},
@@ -60,6 +61,8 @@ type Setup struct {
 type Opened struct {
 	*server.Server
 	io.Closer
+	// Address is where it is served over HTTP, if its arguments say that it is.
+	Address string
 	// Where tells people where it keeps what it is told; empty if nowhere.
 	Where string
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -39,15 +38,31 @@ type Comparison struct {
 	Theirs, Ours *strings.Replacer
 }
 
-// root is the folder of the repository.
+// root is the folder of the repository: tests run in the folder of their package,
+// and the names of source files may not tell where they are.
 func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "go.work")); missing == nil {
+			return dir
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "."
 }
 
 // Original starts a package of npm, by its name without the scope. The test is
 // skipped where such packages are not.
 func Original(t *testing.T, pkg string, env []string, args ...string) *client.Session {
+	t.Helper()
+	return Connect(t, original(t, pkg, env, args), nil)
+}
+
+// original is the way to a package of npm.
+func original(t *testing.T, pkg string, env, args []string) *transport.Command {
 	t.Helper()
 	if os.Getenv("FERRY_INTEROP") != "1" {
 		t.Skip("needs node and npm packages: run scripts/interop.sh")
@@ -60,7 +75,7 @@ func Original(t *testing.T, pkg string, env []string, args ...string) *client.Se
 	if _, err := os.Stat(script); err != nil {
 		t.Fatalf("the package is not installed: %v: run scripts/interop.sh", err)
 	}
-	return Connect(t, &transport.Command{Path: node, Args: append([]string{script}, args...), Env: env}, nil)
+	return &transport.Command{Path: node, Args: append([]string{script}, args...), Env: env}
 }
 
 // Connect opens a session that ends with the test.
