@@ -171,8 +171,15 @@ func route(h http.Header, m *transport.Outgoing) error {
 	return nil
 }
 
-// do sends r. The error is an *UnreachableError or a *RedirectError, or comes
-// from Options.Authorize.
+// A refusal is the error of a client that got an answer and has dealt with it, such as
+// one that could not log in.
+type refusal interface {
+	error
+	HTTPStatus() int
+}
+
+// do sends r. The error is an *UnreachableError, a *RedirectError or a refusal, or
+// comes from Options.Authorize.
 func (x *exchange) do(r *http.Request) (*http.Response, error) {
 	if x.opts.Authorize != nil {
 		u := *r.URL
@@ -190,6 +197,9 @@ func (x *exchange) do(r *http.Request) (*http.Response, error) {
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
+	}
+	if refused, ok := errors.AsType[refusal](err); ok && refused.HTTPStatus() == http.StatusUnauthorized {
+		return nil, refused
 	}
 	return nil, &UnreachableError{URL: redact(r.URL), Err: err}
 }

@@ -157,3 +157,13 @@ func keyAlgorithms(key any) ([]jose.SignatureAlgorithm, error) {
 	}
 	return nil, fmt.Errorf("a key of type %s cannot sign assertions", strings.TrimPrefix(fmt.Sprintf("%T", key), "*"))
 }
+
+// publicKeys returns the JSON Web Key Set with the public part of a private key.
+func publicKeys(key any, id string) ([]byte, error) {
+	algorithms, err := keyAlgorithms(key)
+	if err != nil {
+		return nil, err
+	}
+	private := jose.JSONWebKey{Key: key, KeyID: id, Use: "sig", Algorithm: string(algorithms[0])}
+	return json.Marshal(map[string]any{"keys": []jose.JSONWebKey{private.Public()}})
+}

@@ -76,90 +76,26 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestRegistrationOrder has an issuer that supports everything, and one by one less.
-func TestRegistrationOrder(t *testing.T) {
+// TestResource says in which form servers are named that do not name themselves.
+func TestResource(t *testing.T) {
 	t.Parallel()
-	mcptest.Proves(t, "AUTH-REG-PRIORITY", "AUTH-CIMD-CHECK", "AUTH-CIMD-SUPPORT", "AUTH-PREREG", "AUTH-NO-DCR-STATIC")
-	const document = "https://program.example/client.json"
-	for name, test := range map[string]struct {
-		opts       oauth.Options
-		documents  bool // the issuer takes them
-		noRegister bool
-		want       string // client id; empty: the login fails
-	}{
-		"registered before all": {oauth.Options{MetadataURL: document, Registrations: []oauth.Registration{{Issuer: asURL, ID: "mine"}}}, true, false, "mine"},
-		"then the document":     {oauth.Options{MetadataURL: document, Registrations: []oauth.Registration{{Issuer: "https://other.example", ID: "mine"}}}, true, false, document},
-		"not if not supported":  {oauth.Options{MetadataURL: document}, false, false, "client-1"},
-		"nor without one":       {oauth.Options{}, true, false, "client-1"},
-		"then the user": {
-			oauth.Options{AskClient: func(context.Context, string) (*oauth.Registration, error) {
-				return &oauth.Registration{ID: "typed"}, nil
-			}},
-			false, true, "typed",
-		},
-		"then nobody": {oauth.Options{}, false, true, ""},
+	mcptest.Proves(t, "AUTH-RESOURCE-CASE", "AUTH-RESOURCE-SLASH", "AUTH-RESOURCE-CANONICAL")
+	for endpoint, want := range map[string]string{
+		"HTTPS://MCP.example/v1/mcp": "https://mcp.example/v1/mcp",
+		"https://mcp.example":        "https://mcp.example",
+		"https://mcp.example/":       "https://mcp.example",
+		"https://mcp.example/mcp/":   "https://mcp.example/mcp/",
+		"https://mcp.example/mcp?a#": "https://mcp.example/mcp",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			is := w.issuer(asURL)
-			is.meta["client_id_metadata_document_supported"] = test.documents
-			if test.noRegister {
-				delete(is.meta, "registration_endpoint")
-			}
-			w.resource(mcpURL, is)
-			status, err := send(t, w.client(&test.opts), mcpURL, "x")
-			if test.want == "" {
-				var e *oauth.Error
-				if !errors.As(err, &e) || e.Step != "register" {
-					t.Errorf("status %d, error %v, want one of the step register", status, err)
-				}
-				return
-			}
-			if err != nil || is.asked[0].Get("client_id") != test.want {
-				t.Errorf("error %v, authorized as %v, want %q", err, is.asked, test.want)
-			}
-		})
-	}
-}
-
-// TestClientAuthentication logs in with each way to authenticate at the token endpoint.
-func TestClientAuthentication(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		supported []string
-		method    string // that the registration says
-		want      string
-	}{
-		"basic":             {[]string{"client_secret_basic"}, "", "basic"},
-		"post":              {[]string{"client_secret_post"}, "", "post"},
-		"none":              {[]string{"none"}, "", "none"},
-		"not said":          {nil, "", "basic"},
-		"said on admission": {[]string{"client_secret_basic", "client_secret_post"}, "client_secret_post", "post"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			is := w.issuer(asURL)
-			is.secret, is.method = "SECRET&password", test.method
-			if test.supported != nil {
-				is.meta["token_endpoint_auth_methods_supported"] = test.supported
-			}
-			w.resource(mcpURL, is)
-			mustSend(t, w.client(nil), mcpURL, "x")
-			form, got := is.last(), "none"
-			switch {
-			case form.Get("basic") == "client-1:SECRET%26password" && !form.Has("client_secret"):
-				got = "basic"
-			case form.Get("client_secret") == "SECRET&password" && !form.Has("basic"):
-				got = "post"
-			case form.Has("basic") || form.Has("client_secret"):
-				got = "both"
-			}
-			if got != test.want {
-				t.Errorf("authenticated with %s, want %s: %v", got, test.want, form)
-			}
-		})
+		w := newWorld(t)
+		is := w.issuer(asURL)
+		rs := w.resource(want, is)
+		rs.header, rs.meta = false, nil
+		w.serve("MCP.example", rs)
+		mustSend(t, w.client(&oauth.Options{Issuer: asURL}), endpoint, "x")
+		if got := is.asked[0].Get("resource"); got != want {
+			t.Errorf("resource of %s = %q, want %q", endpoint, got, want)
+		}
 	}
 }
 

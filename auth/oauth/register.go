@@ -80,7 +80,7 @@ func (s *session) register(ctx context.Context, a *authority, redirect string) (
 	if a.meta.RegistrationEndpoint == "" {
 		return s.askClient(ctx, a.issuer)
 	}
-	rq := s.clientMetadata(a.meta, redirect)
+	rq := s.c.opts.clientMetadata(registrationMethod(a.meta.TokenAuthMethods), redirect)
 	body, err := json.Marshal(rq)
 	if err != nil {
 		return nil, err
@@ -110,23 +110,42 @@ func (s *session) register(ctx context.Context, a *authority, redirect string) (
 
 // clientMetadata is what we say of ourselves. Refresh tokens are asked for where they
 // exist.
-func (s *session) clientMetadata(meta *oauthwire.ServerMetadata, redirect string) *oauthwire.ClientMetadata {
+func (o *Options) clientMetadata(method, redirect string) *oauthwire.ClientMetadata {
 	m := &oauthwire.ClientMetadata{
-		Name:            s.c.opts.Name,
-		URI:             s.c.opts.URI,
+		Name:            o.Name,
+		URI:             o.URI,
 		RedirectURIs:    []string{redirect},
 		ApplicationType: oauthwire.ApplicationNative,
 		GrantTypes:      []string{oauthwire.GrantAuthorizationCode, oauthwire.GrantRefreshToken},
 		ResponseTypes:   []string{"code"},
-		TokenAuthMethod: registrationMethod(meta.TokenAuthMethods),
+		TokenAuthMethod: method,
+		DPoPBoundTokens: o.DPoP,
 	}
 	if u, err := url.Parse(redirect); err == nil && u.Scheme == "https" {
 		m.ApplicationType = oauthwire.ApplicationWeb
 	}
-	if s.c.opts.DPoP {
-		m.DPoPBoundTokens = true
-	}
 	return m
+}
+
+// MetadataDocument returns the Client ID Metadata Document to publish at MetadataURL,
+// as JSON: what the other options say. With a MetadataKey it lists the public key.
+func (o *Options) MetadataDocument() ([]byte, error) {
+	filled, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	if filled.MetadataURL == "" {
+		return nil, errors.New("oauth options: a metadata document needs a MetadataURL")
+	}
+	m := filled.clientMetadata(oauthwire.NoClientAuth, filled.RedirectURL)
+	m.ClientID = filled.MetadataURL
+	if filled.MetadataKey != nil {
+		m.TokenAuthMethod = oauthwire.PrivateKeyJWT
+		if m.JWKS, err = publicKeys(filled.MetadataKey, filled.MetadataKeyID); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(m)
 }
 
 // registrationMethod returns how we want to authenticate: not at all, because a

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,7 +90,7 @@ func TestStores(t *testing.T) {
 			unlock()
 
 			var wg sync.WaitGroup
-			n := 0 // guarded by the lock
+			var n, inside atomic.Int32
 			for i := range 20 {
 				s := []oauth.Store{a, b}[i%2]
 				wg.Go(func() {
@@ -98,13 +99,17 @@ func TestStores(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					n++
+					if inside.Add(1) != 1 {
+						t.Error("two have the lock at the same time")
+					}
+					n.Add(1)
+					inside.Add(-1)
 					unlock()
 				})
 			}
 			wg.Wait()
-			if n != 20 {
-				t.Errorf("%d locks, want 20", n)
+			if got := n.Load(); got != 20 {
+				t.Errorf("%d locks, want 20", got)
 			}
 		})
 	}
