@@ -30,6 +30,9 @@ func (x *exchange) batch(body []byte) {
 		x.refuse(http.StatusBadRequest, jsonrpc.ID{}, e)
 		return
 	}
+	if !x.permit(jsonrpc.ID{}, requests(items)...) {
+		return
+	}
 	ctx, ok := x.begin(context.WithoutCancel(x.r.Context()), false)
 	if !ok {
 		return
@@ -46,7 +49,7 @@ func (x *exchange) batch(body []byte) {
 var errNoBatches = invalid("the revision of this request has no batches")
 
 // items reads the messages, if the caller may send them in a batch.
-func (x *exchange) items(caller *server.Session, body []byte) ([]jsonrpc.BatchItem, *jsonrpc.Error) {
+func (x *exchange) items(caller *server.Session, body []byte) ([]entry, *jsonrpc.Error) {
 	if !caller.Batches() {
 		return nil, errNoBatches
 	}
@@ -54,12 +57,43 @@ func (x *exchange) items(caller *server.Session, body []byte) ([]jsonrpc.BatchIt
 	if err != nil {
 		return nil, asWire(err)
 	}
-	for i := range items {
-		if items[i].Method == mcp.MethodInitialize {
+	entries := make([]entry, len(items))
+	for i, item := range items {
+		if item.Method == mcp.MethodInitialize {
 			return nil, invalid("initialize must not be part of a batch")
 		}
+		entries[i].BatchItem = item
+		if item.Err == nil && item.Kind() != jsonrpc.Response {
+			entries[i].request(x)
+		}
 	}
-	return items, nil
+	return entries, nil
+}
+
+// An entry is a message of a batch.
+type entry struct {
+	jsonrpc.BatchItem
+	rq    *server.Request // nil for what is no request or notification
+	wrong error           // with its parameters
+}
+
+func (e *entry) request(x *exchange) {
+	e.rq, e.wrong = x.h.srv.Decode(e.Message)
+	e.rq.Principal, e.rq.Header = x.principal, x.r.Header
+	if e.wrong == nil && e.rq.Modern() {
+		e.wrong = errNoBatches
+	}
+}
+
+// requests returns the requests and notifications of a batch.
+func requests(entries []entry) []*server.Request {
+	var out []*server.Request
+	for i := range entries {
+		if entries[i].rq != nil {
+			out = append(out, entries[i].rq)
+		}
+	}
+	return out
 }
 
 // A batch is the messages of one POST while they are served.
@@ -72,7 +106,7 @@ type batch struct {
 }
 
 // serve serves one message; requests run on after it has returned.
-func (b *batch) serve(ctx context.Context, i int, item *jsonrpc.BatchItem) {
+func (b *batch) serve(ctx context.Context, i int, item *entry) {
 	switch {
 	case item.Err != nil && item.Error != nil:
 		return // a malformed response
@@ -83,11 +117,7 @@ func (b *batch) serve(ctx context.Context, i int, item *jsonrpc.BatchItem) {
 		b.caller.Answer(item.Message)
 		return
 	}
-	rq, err := b.x.h.srv.Decode(item.Message)
-	rq.Principal, rq.Header = b.x.principal, b.x.r.Header
-	if err == nil && rq.Modern() {
-		err = errNoBatches
-	}
+	rq, err := item.rq, item.wrong
 	switch {
 	case rq.ID.IsZero():
 		if err == nil {

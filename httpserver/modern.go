@@ -1,14 +1,20 @@
 package httpserver
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
+	"github.com/ferrymcp/ferry/internal/admission"
 	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/server"
 )
+
+// errExpired ends a subscription as the end of the server does: with a result,
+// after which the client may subscribe again.
+var errExpired = fmt.Errorf("the caller has to show again who it is: %w", server.ErrClosing)
 
 // modern serves a request of a stateless revision. wrong is what is wrong with
 // its parameters, if anything.
@@ -22,7 +28,13 @@ func (x *exchange) modern(rq *server.Request, wrong error) {
 		x.refuse(http.StatusNotAcceptable, rq.ID, invalid("the Accept header must allow %s", httpwire.TypeSSE))
 		return
 	}
-	ctx, ok := x.begin(x.r.Context(), listens)
+	parent := x.r.Context()
+	if caller := admission.From(parent); listens && caller != nil && !caller.Expires().IsZero() {
+		var cancel context.CancelFunc
+		parent, cancel = context.WithDeadlineCause(parent, caller.Expires(), errExpired)
+		defer cancel()
+	}
+	ctx, ok := x.begin(parent, listens)
 	if !ok {
 		return
 	}

@@ -61,7 +61,8 @@ type Options struct {
 	RetryAfter time.Duration
 	// Principal, when set, tells who sent a request. A session can only be
 	// used by the principal that opened it. An error refuses the request with
-	// status 401; one that is an http.Handler writes the refusal itself.
+	// status 401; one that is an http.Handler writes the refusal itself. It is not
+	// needed behind package auth, whose principal is known without it.
 	Principal func(*http.Request) (string, error)
 	// Logger takes what the handler has to say; nil discards it.
 	Logger *slog.Logger

@@ -6,6 +6,7 @@ import (
 	"github.com/ferrymcp/ferry/httpserver/internal/web"
 	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/server"
 )
 
 // post serves one message, or a batch.
@@ -51,9 +52,23 @@ func (x *exchange) message(body []byte) {
 	}
 	rq, err := x.h.srv.Decode(m)
 	rq.Principal, rq.Header = x.principal, x.r.Header
+	if !x.permit(rq.ID, rq) {
+		return
+	}
 	if rq.Modern() || stateless(x.version) {
 		x.modern(rq, err)
 		return
 	}
 	x.legacy(rq, err)
+}
+
+// permit reports whether the caller may make these requests, or refuses them.
+func (x *exchange) permit(id jsonrpc.ID, requests ...*server.Request) bool {
+	refusal := web.Lacks(x.r, requests...)
+	if refusal == nil {
+		return true
+	}
+	refusal.Challenge(x.W.Header())
+	x.refuse(refusal.Status, id, invalid("%s", refusal.Message))
+	return false
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/httpserver/internal/web"
+	"github.com/ferrymcp/ferry/internal/admission"
 	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/server"
@@ -110,6 +111,11 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, principal string)
 		web.RefuseBody(w, err, h.opts.MaxBody)
 		return
 	}
+	if refusal := h.lacks(r, body); refusal != nil {
+		refusal.Challenge(w.Header())
+		web.Refuse(w, refusal.Status, jsonrpc.ID{}, web.Invalid("%s", refusal.Message))
+		return
+	}
 	select {
 	case s.in <- body:
 		s.heard()
@@ -120,6 +126,30 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, principal string)
 		web.Refuse(w, http.StatusNotFound, jsonrpc.ID{}, errNoSession)
 	case <-r.Context().Done():
 	}
+}
+
+// lacks returns the answer to a message that the caller may not send. The stream
+// reads the message again, and answers what is wrong with it.
+func (h *Handler) lacks(r *http.Request, body []byte) *admission.Refusal {
+	if admission.From(r.Context()) == nil {
+		return nil
+	}
+	var requests []*server.Request
+	add := func(m jsonrpc.Message, err error) {
+		if err == nil && m.Kind() != jsonrpc.Response {
+			rq, _ := h.srv.Decode(m)
+			requests = append(requests, rq)
+		}
+	}
+	if jsonrpc.IsBatch(body) {
+		items, _ := h.srv.Limits().DecodeBatch(body)
+		for _, item := range items {
+			add(item.Message, item.Err)
+		}
+	} else {
+		add(h.srv.Limits().Decode(body))
+	}
+	return web.Lacks(r, requests...)
 }
 
 // add enters a new stream, or says why there cannot be one.

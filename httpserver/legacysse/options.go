@@ -36,7 +36,8 @@ type Options struct {
 	AllowedOrigins, AllowedHosts []string
 	// Principal, when set, tells who sent a request. Messages are only taken
 	// from the principal that opened the stream. An error refuses the request
-	// with status 401; one that is an http.Handler writes the refusal itself.
+	// with status 401; one that is an http.Handler writes the refusal itself. It is
+	// not needed behind package auth, whose principal is known without it.
 	Principal func(*http.Request) (string, error)
 	// Logger takes what the handler has to say; nil discards it.
 	Logger *slog.Logger

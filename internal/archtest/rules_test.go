@@ -21,6 +21,7 @@ var imports = []archtest.Rule{
 	{Package: "internal/oauthwire", Layer: 2, Below: 2, Also: []string{"internal/httpwire"}},
 	{Package: "internal/uritemplate", Layer: 2, Below: 2},
 	{Package: "internal/dpop", Layer: 2, Below: 2},
+	{Package: "internal/admission", Layer: 2, Below: 2},
 	{Package: "state/...", Layer: 2, Below: 2},
 	{Package: "netguard", Layer: 2, Below: 2},
 
@@ -34,7 +35,7 @@ var imports = []archtest.Rule{
 	{Package: "httpclient/...", Layer: 4, Below: 3, Also: []string{"httpclient/..."}},
 	{Package: "auth/authserver", Layer: 4, Below: 3},
 	{Package: "auth/oauth", Layer: 4, Below: 3},
-	{Package: "auth", Layer: 4},
+	{Package: "auth", Layer: 4, Below: 3, Also: []string{"server"}},
 	{Package: "ext/...", Layer: 4, Below: 2, Also: []string{"server", "client"}},
 
 	// What users build with, made of public packages as their own code would be.

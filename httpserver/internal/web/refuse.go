@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/ferrymcp/ferry/internal/admission"
 	"github.com/ferrymcp/ferry/internal/httpwire"
 	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/server"
 )
 
 // Header values that are set often. They are shared, and nobody changes them.
@@ -44,9 +46,12 @@ func Invalid(format string, args ...any) *jsonrpc.Error {
 }
 
 // authenticate asks principal, which may be nil, who the caller is, or refuses
-// the request.
+// the request. Without it the caller is the one that middleware has found, if any.
 func authenticate(w http.ResponseWriter, r *http.Request, principal func(*http.Request) (string, error)) (string, bool) {
 	if principal == nil {
+		if caller := admission.From(r.Context()); caller != nil {
+			return caller.Principal(), true
+		}
 		return "", true
 	}
 	name, err := principal(r)
@@ -62,4 +67,22 @@ func authenticate(w http.ResponseWriter, r *http.Request, principal func(*http.R
 	}
 	Refuse(w, http.StatusUnauthorized, jsonrpc.ID{}, Invalid("the caller is not authenticated"))
 	return "", false
+}
+
+// Lacks returns the answer to requests that came together, if the caller may not
+// make all of them. Middleware that found out who the caller is decides; without
+// any, everybody may make all requests.
+func Lacks(r *http.Request, requests ...*server.Request) *admission.Refusal {
+	caller := admission.From(r.Context())
+	if caller == nil {
+		return nil
+	}
+	var scopes []string
+	for _, rq := range requests {
+		scopes = append(scopes, caller.Lacks(rq.Method, rq.Name, rq.Raw)...)
+	}
+	if len(scopes) == 0 {
+		return nil
+	}
+	return caller.Refuse(scopes)
 }
