@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -315,11 +314,8 @@ func (x *exchange) lastEvents(buf *bytes.Buffer, responses ...*server.Response) 
 
 // answer sends the answer as JSON.
 func (x *exchange) answer(status int, buf *bytes.Buffer) {
-	header := x.W.Header()
-	header["Content-Type"] = web.TypeJSON
-	header["Content-Length"] = []string{strconv.Itoa(buf.Len())}
-	x.W.WriteHeader(status)
-	_ = x.Whole(buf.Bytes()) // the client has gone: nobody waits for the answer
+	x.W.Header()["Content-Type"] = web.TypeJSON
+	_ = x.Whole(status, buf.Bytes()) // the client has gone: nobody waits for the answer
 }
 
 // abandon ends the exchange without an answer.

@@ -123,7 +123,8 @@ func (t *track) id(seq uint64) string {
 }
 
 func eventID(stream string, seq uint64) string {
-	return stream + "-" + strconv.FormatUint(seq, 36)
+	var room [32]byte
+	return string(strconv.AppendUint(append(append(room[:0], stream...), '-'), seq, 36))
 }
 
 // parseEventID returns the stream and number of an event.

@@ -2,7 +2,6 @@ package httpserver
 
 import (
 	"bytes"
-	"container/list"
 	"crypto/rand"
 	"slices"
 	"sync"
@@ -26,8 +25,10 @@ type session struct {
 	// The table guards these.
 	busy   int // requests running and streams open
 	used   time.Time
-	opened bool          // something came after initialize
-	place  *list.Element // in one of the table's lists; nil while busy
+	opened bool  // something came after initialize
+	line   *line // of the table's, in which it stands; nil while busy
+	before *session
+	behind *session
 
 	// Set when initialize has settled the revision; nil when events are not kept.
 	replay   *replay

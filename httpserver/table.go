@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"container/list"
 	"math"
 	"net/http"
 	"sync"
@@ -24,9 +23,9 @@ type table struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	fresh    list.List // initialized and not used since
-	idle     list.List // used before
-	running  int       // requests without a session
+	fresh    line // initialized and not used since
+	idle     line // used before
+	running  int  // requests without a session
 	sweeping bool
 	closed   bool
 }
@@ -43,8 +42,8 @@ func (t *table) add(s *session) bool {
 	var evicted *session
 	if len(t.sessions) >= t.opts.MaxSessions {
 		// A flood of handshakes pushes out its own kind first.
-		if evicted = front(&t.fresh); evicted == nil {
-			evicted = front(&t.idle)
+		if evicted = t.fresh.first; evicted == nil {
+			evicted = t.idle.first
 		}
 		if evicted != nil {
 			t.removeLocked(evicted)
@@ -159,29 +158,17 @@ func (t *table) removeLocked(s *session) {
 func (t *table) restLocked(s *session) {
 	s.used = time.Now()
 	if s.opened {
-		s.place = t.idle.PushBack(s)
+		t.idle.add(s)
 	} else {
-		s.place = t.fresh.PushBack(s)
+		t.fresh.add(s)
 	}
 }
 
 // liftLocked takes a session out of its list.
 func (t *table) liftLocked(s *session) {
-	if s.place == nil {
-		return
+	if s.line != nil {
+		s.line.remove(s)
 	}
-	// Removing from the list it is not in does nothing.
-	t.fresh.Remove(s.place)
-	t.idle.Remove(s.place)
-	s.place = nil
-}
-
-func front(l *list.List) *session {
-	if e := l.Front(); e != nil {
-		s, _ := e.Value.(*session)
-		return s
-	}
-	return nil
 }
 
 // sweepLocked makes sure that somebody ends expired sessions.
@@ -219,10 +206,10 @@ func (t *table) expire(now time.Time) (expired []*session, next time.Duration, m
 	defer t.mu.Unlock()
 	next = min(t.opts.SessionIdle, t.opts.InitializeTimeout)
 	for _, waiting := range []struct {
-		in    *list.List
+		in    *line
 		limit time.Duration
 	}{{&t.fresh, t.opts.InitializeTimeout}, {&t.idle, t.opts.SessionIdle}} {
-		for s := front(waiting.in); s != nil; s = front(waiting.in) {
+		for s := waiting.in.first; s != nil; s = waiting.in.first {
 			if left := waiting.limit - now.Sub(s.used); left > 0 {
 				next = min(next, left)
 				break
@@ -240,8 +227,7 @@ func (t *table) close() {
 	t.mu.Lock()
 	sessions := t.sessions
 	t.sessions = map[string]*session{}
-	t.fresh.Init()
-	t.idle.Init()
+	t.fresh, t.idle = line{}, line{}
 	if !t.closed {
 		t.closed = true
 		close(t.done)

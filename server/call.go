@@ -24,7 +24,7 @@ type Sink func(frame []byte) error
 type Call struct {
 	*Request
 	srv  *Server
-	from caller
+	from caller // nil until a stateless one is known
 	view *View
 
 	mu       sync.Mutex // guards the below, and the order: nothing is sent after the result

@@ -315,7 +315,7 @@ func (d *duplex) begin(rq *Request) (call *flight, refused *jsonrpc.Error) {
 		return nil, errBusy
 	}
 	if rq.Modern() {
-		call = &flight{rq: rq, srv: d.srv, sink: d.sink, ctx: d.ctx}
+		call = &flight{Call: Call{Request: rq, srv: d.srv, sink: d.sink}, ctx: d.ctx}
 		refused = d.flying.enter(call)
 	} else {
 		call, refused = d.sess.begin(d.ctx, rq, d.sink)

@@ -48,14 +48,20 @@ func UnsupportedVersion(requested string) *jsonrpc.Error {
 // Related messages go to sink before Serve returns; the response is nil for a
 // notification. Cancelling ctx cancels the request.
 func (s *Server) Serve(ctx context.Context, rq *Request, sink Sink) *Response {
-	if err := rq.Supported(); err != nil {
-		return errorResponse(rq.ID, err)
+	return s.serve(ctx, &Call{Request: rq, srv: s, sink: sink})
+}
+
+// introduce finds out who calls, from what the request says.
+func (c *Call) introduce() *jsonrpc.Error {
+	if err := c.Supported(); err != nil {
+		return err
 	}
-	x, err := s.exchange(rq)
+	x, err := c.srv.exchange(c.Request)
 	if err != nil {
-		return errorResponse(rq.ID, err)
+		return err
 	}
-	return s.serve(ctx, x, rq, sink)
+	c.from = x
+	return nil
 }
 
 func (s *Server) exchange(rq *Request) (*exchange, *jsonrpc.Error) {
@@ -78,6 +84,9 @@ type identity struct {
 	info         mcp.Implementation
 	capabilities mcp.ClientCapabilities
 }
+
+// unknown is the identity of a client that has not introduced itself.
+var unknown = &identity{}
 
 // identities remembers decoded identities by their bytes: a client sends the
 // same ones with every request. It is a cache, not state: forgetting is safe.

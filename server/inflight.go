@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -13,17 +14,55 @@ import (
 // inflight is the requests of one peer that are being handled, by id, so that
 // they can be cancelled and an id in use is not used twice.
 type inflight struct {
-	mu    sync.Mutex
-	calls map[jsonrpc.ID]*flight
+	mu     sync.Mutex
+	lone   *flight                // the first that came while there was none in its place
+	others map[jsonrpc.ID]*flight // nil until there are several
+}
+
+// findLocked returns the flight with the id, nil if there is none.
+func (f *inflight) findLocked(id jsonrpc.ID) *flight {
+	if f.lone != nil && f.lone.ID == id {
+		return f.lone
+	}
+	return f.others[id]
+}
+
+func (f *inflight) addLocked(call *flight) {
+	switch {
+	case f.lone == nil:
+		f.lone = call
+		return
+	case f.others == nil:
+		f.others = make(map[jsonrpc.ID]*flight)
+	}
+	f.others[call.ID] = call
+}
+
+// dropLocked takes out a flight that is there.
+func (f *inflight) dropLocked(call *flight) {
+	if f.lone == call {
+		f.lone = nil
+		return
+	}
+	delete(f.others, call.ID)
+}
+
+// eachLocked yields all flights; they may be dropped meanwhile.
+func (f *inflight) eachLocked(yield func(*flight) bool) {
+	if f.lone != nil && !yield(f.lone) {
+		return
+	}
+	for _, call := range f.others {
+		if !yield(call) {
+			return
+		}
+	}
 }
 
 // A flight is one request or notification that was admitted. It is run once, in
 // any goroutine.
 type flight struct {
-	rq     *Request
-	srv    *Server
-	sess   *Session // the caller; nil for a stateless request
-	sink   Sink
+	Call
 	ctx    context.Context // ends with the flight
 	cancel context.CancelCauseFunc
 	of     *inflight // nil for a notification, which is not entered
@@ -32,18 +71,11 @@ type flight struct {
 // run handles the request. The response is nil when the request was cancelled
 // meanwhile, and for a notification.
 func (f *flight) run() *Response {
-	response := f.serve()
+	response := f.srv.serve(f.ctx, &f.Call)
 	if f.of != nil && !f.of.end(f) {
 		return nil
 	}
 	return response
-}
-
-func (f *flight) serve() *Response {
-	if f.sess != nil {
-		return f.srv.serve(f.ctx, f.sess, f.rq, f.sink)
-	}
-	return f.srv.Serve(f.ctx, f.rq, f.sink)
 }
 
 // A CancelledError is the cause of the context of a request that its caller
@@ -67,23 +99,20 @@ func (e *CancelledError) CancelReason() string { return e.Reason }
 // enter enters a request that has come; its context, so far that of the carrier,
 // ends with the flight from then on. Notifications are not entered.
 func (f *inflight) enter(call *flight) *jsonrpc.Error {
-	rq := call.rq
+	rq := call.Request
 	if rq.ID.IsZero() {
 		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, ok := f.calls[rq.ID]; ok {
+	if f.findLocked(rq.ID) != nil {
 		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "request id %s is in use", rq.ID)
-	}
-	if f.calls == nil {
-		f.calls = make(map[jsonrpc.ID]*flight)
 	}
 	if call.cancel = rq.cancel; call.cancel == nil {
 		call.ctx, call.cancel = context.WithCancelCause(call.ctx)
 	}
 	call.of = f
-	f.calls[rq.ID] = call
+	f.addLocked(call)
 	return nil
 }
 
@@ -91,9 +120,9 @@ func (f *inflight) enter(call *flight) *jsonrpc.Error {
 // answered: a cancelled one is not, and its id may be in use again.
 func (f *inflight) end(call *flight) bool {
 	f.mu.Lock()
-	wanted := f.calls[call.rq.ID] == call
+	wanted := f.findLocked(call.ID) == call
 	if wanted {
-		delete(f.calls, call.rq.ID)
+		f.dropLocked(call)
 	}
 	f.mu.Unlock()
 	call.cancel(nil)
@@ -104,13 +133,15 @@ func (f *inflight) end(call *flight) bool {
 // has been answered already, or never came: both are fine, and it reports false.
 func (f *inflight) stop(id jsonrpc.ID, reason string) (known bool) {
 	f.mu.Lock()
-	call, ok := f.calls[id]
-	delete(f.calls, id)
+	call := f.findLocked(id)
+	if call != nil {
+		f.dropLocked(call)
+	}
 	f.mu.Unlock()
-	if ok {
+	if call != nil {
 		call.cancel(&CancelledError{Reason: reason})
 	}
-	return ok
+	return call != nil
 }
 
 // cancelled acts on a notifications/cancelled from the peer.
@@ -124,10 +155,10 @@ func (f *inflight) cancelled(rq *Request, log *slog.Logger) {
 // stopAll cancels everything in flight.
 func (f *inflight) stopAll(reason string) {
 	f.mu.Lock()
-	calls := f.calls
-	f.calls = nil
+	all := slices.Collect(f.eachLocked)
+	f.lone, f.others = nil, nil
 	f.mu.Unlock()
-	for _, call := range calls {
+	for _, call := range all {
 		call.cancel(&CancelledError{Reason: reason})
 	}
 }
@@ -136,9 +167,9 @@ func (f *inflight) stopAll(reason string) {
 func (f *inflight) stopListens() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for id, call := range f.calls {
-		if call.rq.Method == mcp.MethodSubscriptionsListen {
-			delete(f.calls, id)
+	for call := range f.eachLocked {
+		if call.Method == mcp.MethodSubscriptionsListen {
+			f.dropLocked(call)
 			call.cancel(&CancelledError{Reason: "the connection has ended"})
 		}
 	}

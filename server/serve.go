@@ -14,12 +14,16 @@ import (
 
 // serve handles one decoded request or notification. The response is nil for
 // notifications.
-func (s *Server) serve(ctx context.Context, from caller, rq *Request, sink Sink) *Response {
-	c := &Call{Request: rq, srv: s, from: from, sink: sink}
+func (s *Server) serve(ctx context.Context, c *Call) *Response {
+	if c.from == nil {
+		if err := c.introduce(); err != nil {
+			return errorResponse(c.ID, err)
+		}
+	}
 	result, err := s.handle(ctx, c)
 	c.tellRest(ctx)
 	c.finish()
-	if rq.ID.IsZero() {
+	if c.ID.IsZero() {
 		return nil
 	}
 	return s.respond(ctx, c, result, err)

@@ -22,8 +22,7 @@ type Session struct {
 	mu    sync.Mutex
 	state sessionState
 	rev   *revision.Revision // what is offered by default until initialize has settled it
-	info  mcp.Implementation
-	caps  mcp.ClientCapabilities
+	who   *identity
 	level mcp.LoggingLevel
 
 	logs logGate
@@ -47,7 +46,7 @@ const defaultLogLevel = mcp.LevelInfo
 // to no request, such as changed lists, go to out; nil drops them. Whoever
 // made the session closes it.
 func (s *Server) NewSession(out Sink) *Session {
-	sess := &Session{srv: s, rev: revision.NewestLegacy(), level: defaultLogLevel}
+	sess := &Session{srv: s, rev: revision.NewestLegacy(), who: unknown, level: defaultLogLevel}
 	if out != nil {
 		sess.sub = s.hub.add(out, sess)
 	}
@@ -67,7 +66,7 @@ func (s *Server) Stateless(revisionName string) (*Session, bool) {
 			return nil, false
 		}
 	}
-	return &Session{srv: s, rev: rev, state: stateless, level: defaultLogLevel}, true
+	return &Session{srv: s, rev: rev, who: unknown, state: stateless, level: defaultLogLevel}, true
 }
 
 // Revision returns the name of the session's revision; before initialize it is
@@ -100,13 +99,13 @@ func (sess *Session) revision() *revision.Revision {
 func (sess *Session) client() mcp.Implementation {
 	sess.mu.Lock()
 	defer sess.mu.Unlock()
-	return sess.info
+	return sess.who.info
 }
 
 func (sess *Session) capabilities() mcp.ClientCapabilities {
 	sess.mu.Lock()
 	defer sess.mu.Unlock()
-	return sess.caps
+	return sess.who.capabilities
 }
 
 func (sess *Session) logGate() *logGate { return &sess.logs }
@@ -138,7 +137,7 @@ func (sess *Session) begin(ctx context.Context, rq *Request, sink Sink) (*flight
 	if rq.ID.IsZero() && rq.Method == mcp.NotificationCancelled {
 		sess.flying.cancelled(rq, sess.srv.log)
 	}
-	call := &flight{rq: rq, srv: sess.srv, sess: sess, sink: sink, ctx: ctx}
+	call := &flight{Call: Call{Request: rq, srv: sess.srv, from: sess, sink: sink}, ctx: ctx}
 	return call, sess.flying.enter(call)
 }
 
@@ -177,7 +176,7 @@ func (s *Server) initialize(_ context.Context, c *Call) (any, error) {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize came twice")
 	}
 	sess.rev = revision.Negotiate(p.ProtocolVersion)
-	sess.info, sess.caps = p.ClientInfo, p.Capabilities
+	sess.who = &identity{p.ClientInfo, p.Capabilities}
 	return &mcp.InitializeResult{
 		ProtocolVersion: sess.rev.Name(),
 		Capabilities:    s.capabilities(),

@@ -90,6 +90,9 @@ func (r *Revision) Encode(v any) any {
 func (r *Revision) encodeParams(v any) any {
 	switch v := v.(type) {
 	case *mcp.ProgressParams:
+		if !slices.ContainsFunc(r.older, func(u *undo) bool { return u.progress != nil }) {
+			return v // there are many
+		}
 		return encode(v, func(p *mcp.ProgressParams) {
 			apply(r, p, func(u *undo) func(*mcp.ProgressParams) { return u.progress })
 		})

@@ -3,9 +3,8 @@
 package memory
 
 import (
-	"bytes"
 	"cmp"
-	"container/list"
+	"container/heap"
 	"context"
 	"slices"
 	"sync"
@@ -36,7 +35,7 @@ type Log struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	all      list.List // of *event, oldest first
+	aging    ages // the sessions that have events
 	bytes    int
 }
 
@@ -45,29 +44,44 @@ var _ state.Log = (*Log)(nil)
 // A session is what is kept of one session.
 type session struct {
 	streams map[string]*stream
-	events  list.List // of *event, oldest first
+	order   queue[*stream] // one for each event, oldest first
 	bytes   int
 	last    uint64 // the number of the newest event
 	dropped uint64 // the highest number of an event that was dropped
+	place   int    // in ages
+	room    []byte // for the data of events to come, behind that of others
 }
 
 // A stream is what is kept of one stream; there is none without events.
 type stream struct {
 	name    string
-	events  []*event // oldest first
-	dropped uint64   // no event after this one was dropped
+	events  queue[event]
+	dropped uint64 // no event after this one was dropped
 }
 
 type event struct {
 	state.Event
-	at        time.Time
-	session   *session
-	stream    *stream
-	inSession *list.Element
-	inAll     *list.Element
+	at time.Time
 }
 
 func (e *event) size() int { return len(e.Data) + overhead }
+
+// oldest is when the oldest event of a session that has any was kept.
+func (s *session) oldest() time.Time { return s.order.first().events.first().at }
+
+// most is the size up to which the data of events shares memory.
+const most = 4 << 10
+
+// copied returns a copy of data. Small ones share memory, of which a session takes
+// no more at a time than it has in use.
+func (s *session) copied(data []byte) []byte {
+	if len(data) > cap(s.room)-len(s.room) {
+		s.room = make([]byte, 0, max(len(data), min(s.bytes-overhead*s.order.len(), most)))
+	}
+	start := len(s.room)
+	s.room = append(s.room, data...)
+	return s.room[start:len(s.room):len(s.room)]
+}
 
 // NewLog returns an empty Log. Nil options mean the defaults.
 func NewLog(opts *LogOptions) *Log {
@@ -91,8 +105,7 @@ func orDefault[T int | time.Duration](value *T, otherwise T) {
 // Append implements state.Log. It never fails. An event that is larger than the
 // bounds counts as dropped at once.
 func (l *Log) Append(_ context.Context, sessionName, streamName string, data []byte) (uint64, error) {
-	e := &event{at: time.Now()}
-	e.Data = bytes.Clone(data)
+	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.sessions[sessionName]
@@ -107,52 +120,52 @@ func (l *Log) Append(_ context.Context, sessionName, streamName string, data []b
 		s.streams[streamName] = st
 	}
 	s.last++
-	e.Seq, e.session, e.stream = s.last, s, st
-	st.events = append(st.events, e)
-	e.inSession, e.inAll = s.events.PushBack(e), l.all.PushBack(e)
+	seq := s.last
+	e := event{state.Event{Seq: seq, Data: s.copied(data)}, now}
+	st.events.push(e)
+	s.order.push(st)
 	s.bytes += e.size()
 	l.bytes += e.size()
-	l.trimLocked(s, e.at)
-	return e.Seq, nil
+	if s.order.len() == 1 {
+		heap.Push(&l.aging, s)
+	}
+	l.trimLocked(s, now)
+	return seq, nil
 }
 
 // trimLocked drops what is over the bounds. s is the session that has grown.
 func (l *Log) trimLocked(s *session, now time.Time) {
-	for s.events.Len() > l.opts.Events || s.bytes > l.opts.Bytes {
-		l.dropLocked(first(&s.events))
+	for s.order.len() > l.opts.Events || s.bytes > l.opts.Bytes {
+		l.dropLocked(s)
 	}
 	l.expireLocked(now)
 	for l.bytes > l.opts.Total {
-		l.dropLocked(first(&l.all))
+		l.dropLocked(l.aging[0])
 	}
 }
 
 // expireLocked drops what is too old.
 func (l *Log) expireLocked(now time.Time) {
-	for e := first(&l.all); e != nil && now.Sub(e.at) >= l.opts.Age; e = first(&l.all) {
-		l.dropLocked(e)
+	for len(l.aging) > 0 && now.Sub(l.aging[0].oldest()) >= l.opts.Age {
+		l.dropLocked(l.aging[0])
 	}
 }
 
-func first(l *list.List) *event {
-	if front := l.Front(); front != nil {
-		e, _ := front.Value.(*event)
-		return e
-	}
-	return nil
-}
-
-// dropLocked drops an event, which is the oldest of its session.
-func (l *Log) dropLocked(e *event) {
-	s, st := e.session, e.stream
-	l.all.Remove(e.inAll)
-	s.events.Remove(e.inSession)
+// dropLocked drops the oldest event of a session.
+func (l *Log) dropLocked(s *session) {
+	st := s.order.pop()
+	e := st.events.pop()
 	s.bytes -= e.size()
 	l.bytes -= e.size()
 	s.dropped, st.dropped = e.Seq, e.Seq
-	st.events[0] = nil
-	if st.events = st.events[1:]; len(st.events) == 0 {
+	if st.events.len() == 0 {
 		delete(s.streams, st.name)
+	}
+	if s.order.len() == 0 {
+		heap.Remove(&l.aging, s.place)
+		s.room = nil
+	} else {
+		heap.Fix(&l.aging, s.place)
 	}
 }
 
@@ -169,14 +182,15 @@ func (l *Log) After(_ context.Context, sessionName, streamName string, seq uint6
 	if st == nil {
 		return nil, state.ErrGone
 	}
-	i, found := slices.BinarySearchFunc(st.events, seq, func(e *event, seq uint64) int { return cmp.Compare(e.Seq, seq) })
+	kept := st.events.all()
+	i, found := slices.BinarySearchFunc(kept, seq, func(e event, seq uint64) int { return cmp.Compare(e.Seq, seq) })
 	switch {
 	case found:
 		i++
 	case seq != st.dropped:
 		return nil, state.ErrGone
 	}
-	after := st.events[i:]
+	after := kept[i:]
 	after = after[:min(limit, len(after))]
 	events := make([]state.Event, len(after))
 	for i, e := range after {
@@ -193,8 +207,8 @@ func (l *Log) Forget(_ context.Context, sessionName string) error {
 	if s == nil {
 		return nil
 	}
-	for e := first(&s.events); e != nil; e = first(&s.events) {
-		l.dropLocked(e)
+	for s.order.len() > 0 {
+		l.dropLocked(s)
 	}
 	delete(l.sessions, sessionName)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/ferrymcp/ferry/internal/httpwire"
@@ -117,12 +118,16 @@ func (o *Writer) flush() error {
 	return nil
 }
 
-// Whole writes an answer in one piece, whose headers are complete.
-func (o *Writer) Whole(b []byte) error {
+// Whole writes an answer in one piece, whose headers are complete but for its
+// length.
+func (o *Writer) Whole(status int, b []byte) error {
 	if len(b) <= small && !o.managed {
+		o.W.WriteHeader(status) // net/http finds out the length of what fits in its buffer
 		_, err := o.W.Write(b)
 		return err
 	}
+	o.W.Header()["Content-Length"] = []string{strconv.Itoa(len(b))}
+	o.W.WriteHeader(status)
 	if err := o.write(b); err != nil {
 		return err
 	}
