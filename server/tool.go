@@ -204,10 +204,7 @@ func decodeArguments(input *schema.Schema, arguments json.RawMessage, in any) er
 	if len(arguments) == 0 {
 		arguments = emptyObject
 	}
-	if err := input.Validate(arguments); err != nil {
-		return fmt.Errorf("invalid arguments: %w", err)
-	}
-	if err := ijson.Unmarshal(arguments, in); err != nil {
+	if err := input.Decode(arguments, in); err != nil {
 		return fmt.Errorf("invalid arguments: %w", err)
 	}
 	return nil

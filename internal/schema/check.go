@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	ijson "github.com/ferrymcp/ferry/internal/json"
 )
 
 // ok holds raw JSON against the plan in one walk, without decoding it. It is
@@ -187,9 +189,10 @@ func (c *checker) number(r *rule) bool {
 		c.pos++
 	}
 	f, ok := parseNumber(c.data[start:c.pos])
-	if !ok || r == nil {
-		return ok
-	}
+	return ok && (r == nil || r.admitsNumber(f))
+}
+
+func (r *rule) admitsNumber(f float64) bool {
 	if r.types&typeNumber == 0 && (r.types&typeInteger == 0 || f != math.Trunc(f)) {
 		return false
 	}
@@ -230,7 +233,7 @@ func parseNumber(b []byte) (float64, bool) {
 			return float64(sum), true
 		}
 	}
-	f, err := strconv.ParseFloat(string(b), 64)
+	f, err := strconv.ParseFloat(ijson.Alias(b), 64)
 	return f, err == nil
 }
 

@@ -19,11 +19,13 @@ const location = "urn:schema"
 // A Schema checks JSON values. It is safe for concurrent use.
 type Schema struct {
 	raw json.RawMessage
+	typ reflect.Type // from which it was inferred; nil if it was not
 
-	reading sync.Once // for the three below, and their error
+	reading sync.Once // for those below, and their error
 	doc     any
 	graph   *graph
-	plan    *plan // nil when the schema uses more than the fast check knows
+	plan    *plan  // nil when the schema uses more than the fast check knows
+	codec   *codec // nil without a type
 	readErr error
 
 	once     sync.Once
@@ -70,8 +72,11 @@ func (s *Schema) parse() error {
 		return err
 	}
 	s.doc, s.graph, s.plan = doc, g, newPlan(doc)
-	if s.plan == nil {
+	switch {
+	case s.plan == nil:
 		_, err = s.library()
+	case s.typ != nil:
+		s.codec = codecs{}.of(s.plan.root, s.typ)
 	}
 	return err
 }
@@ -90,7 +95,7 @@ func ForType(t reflect.Type) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Schema{raw: raw}
+	s := &Schema{raw: raw, typ: t}
 	if len(raw) > certain || jsonDepth(raw) > maxSchemaDepth {
 		if err := s.read(); err != nil {
 			return nil, err
