@@ -372,6 +372,7 @@ func TestClose(t *testing.T) {
 // TestLeavesAlone does not touch what is none of its business.
 func TestLeavesAlone(t *testing.T) {
 	t.Parallel()
+	mcptest.Proves(t, "AUTH-OPTIONAL", "AUTH-CUSTOM")
 	w := newWorld(t)
 	w.resource(mcpURL, w.issuer(asURL))
 	w.serve("basic.example", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
