@@ -13,12 +13,12 @@ import (
 
 // openBuiltin makes a server that comes with the program. It must be closed.
 // Errors are about what the user asked for.
-func (p *program) openBuiltin(s config.Server, dir string) (*servers.Opened, error) {
+func (p *program) openBuiltin(ctx context.Context, s config.Server, dir string) (*servers.Opened, error) {
 	b, ok := servers.Find(s.Command)
 	if !ok {
 		return nil, noBuiltin(s.Command)
 	}
-	opened, err := b.Open(&servers.Setup{
+	opened, err := b.Open(ctx, &servers.Setup{
 		Dir: dir,
 		Env: func(name string) string { return cmp.Or(s.Env[name], os.Getenv(name)) },
 	}, s.Args)
@@ -36,8 +36,8 @@ func noBuiltin(name string) error {
 }
 
 // builtinTarget is a server that comes with the program, in this process.
-func (p *program) builtinTarget(s config.Server, dir string) (*target, error) {
-	srv, err := p.openBuiltin(s, dir)
+func (p *program) builtinTarget(ctx context.Context, s config.Server, dir string) (*target, error) {
+	srv, err := p.openBuiltin(ctx, s, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (p *program) serveBuiltin(b *servers.Builtin) *cobra.Command {
 	c.Flags().StringVar(&address, "http", "", "serve at this `address` over HTTP instead")
 	c.Flags().BoolVar(&remote, "allow-remote", false, "let other machines connect, which anybody there can then do")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		srv, err := open(&servers.Setup{Stderr: p.stderr, Launched: address == ""}, args)
+		srv, err := open(c.Context(), &servers.Setup{Stderr: p.stderr, Launched: address == ""}, args)
 		if err != nil {
 			return &usageError{err: err}
 		}

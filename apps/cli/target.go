@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ func (p *program) locate(c *cobra.Command, args []string, optional bool) (*targe
 		t, err := p.commandTarget(command)
 		return t, rest, err
 	case len(rest) > 0:
-		t, err := p.namedTarget(rest[0])
+		t, err := p.namedTarget(c.Context(), rest[0])
 		return t, rest[1:], err
 	case optional:
 		t, err := p.urlTarget(defaultEndpoint, nil)
@@ -83,7 +84,7 @@ func isURL(s string) bool {
 
 // namedTarget finds a URL, a name from the configuration, or a server that
 // comes with the program.
-func (p *program) namedTarget(name string) (*target, error) {
+func (p *program) namedTarget(ctx context.Context, name string) (*target, error) {
 	if isURL(name) {
 		return p.urlTarget(name, nil)
 	}
@@ -94,13 +95,13 @@ func (p *program) namedTarget(name string) (*target, error) {
 	var names []string
 	for _, s := range entries(cfg) {
 		if s.Name == name {
-			return p.entryTarget(cfg, s)
+			return p.entryTarget(ctx, cfg, s)
 		}
 		names = append(names, s.Name)
 	}
 	for _, b := range servers.Names() {
 		if b == name {
-			return p.builtinTarget(config.Server{Name: name, Kind: config.Builtin, Command: name}, "")
+			return p.builtinTarget(ctx, config.Server{Name: name, Kind: config.Builtin, Command: name}, "")
 		}
 		if !slices.Contains(names, b) {
 			names = append(names, b)
@@ -152,7 +153,7 @@ func (p *program) configuration() (*config.Config, error) {
 }
 
 // entryTarget is a server from the configuration.
-func (p *program) entryTarget(cfg *config.Config, s config.Server) (*target, error) {
+func (p *program) entryTarget(ctx context.Context, cfg *config.Config, s config.Server) (*target, error) {
 	if s.Disabled {
 		return nil, usagef("server %q is disabled in %s", s.Name, cfg.Path)
 	}
@@ -169,7 +170,7 @@ func (p *program) entryTarget(cfg *config.Config, s config.Server) (*target, err
 			Path: s.Command, Args: s.Args, Dir: s.Cwd, Env: env, Stderr: p.childOutput(),
 		}}, nil
 	case config.Builtin:
-		return p.builtinTarget(s, cfg.Dir)
+		return p.builtinTarget(ctx, s, cfg.Dir)
 	default:
 		t, err := p.urlTarget(s.URL, s.Headers)
 		if err != nil {

@@ -46,7 +46,7 @@ func (b *builtins) open(s *config.Server, dir string) (transport.Transport, erro
 	if !ok {
 		return nil, fmt.Errorf("there is no builtin server %q, only %s", s.Command, strings.Join(servers.Names(), ", "))
 	}
-	made, err := builtin.Open(&servers.Setup{
+	made, err := builtin.Open(b.ctx, &servers.Setup{
 		Dir:    dir,
 		Env:    func(name string) string { return cmp.Or(s.Env[name], os.Getenv(name)) },
 		Server: &server.Options{Logger: b.log.With(slog.String("server", s.Name))},

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func everythingFlags(flags *pflag.FlagSet) Open {
 	var o everything.Options
 	flags.BoolVar(&o.Environment, "env", false, "offer the tool that shows the environment variables, with whatever secrets are in them")
-	return func(s *Setup, args []string) (*Opened, error) {
+	return func(_ context.Context, s *Setup, args []string) (*Opened, error) {
 		if err := atMost(1, args); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,8 @@
 package servers
 
 import (
+	"context"
+
 	"github.com/spf13/pflag"
 
 	"github.com/ferrymcp/ferry/apps/servers/files"
@@ -10,7 +12,7 @@ import (
 func filesFlags(flags *pflag.FlagSet) Open {
 	var o files.Options
 	readOnly(flags, &o.ReadOnly)
-	return func(s *Setup, args []string) (*Opened, error) {
+	return func(_ context.Context, s *Setup, args []string) (*Opened, error) {
 		if err := atMost(1, args); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,8 @@
 package servers
 
 import (
+	"context"
+
 	"github.com/spf13/pflag"
 
 	"github.com/ferrymcp/ferry/apps/servers/git"
@@ -15,7 +17,7 @@ func gitFlags(flags *pflag.FlagSet) Open {
 	_ = verbose
 	_ = flags.MarkHidden("verbose")
 	readOnly(flags, &o.ReadOnly)
-	return func(s *Setup, args []string) (*Opened, error) {
+	return func(_ context.Context, s *Setup, args []string) (*Opened, error) {
 		for _, dir := range append(*repositories, args...) {
 			full, err := s.path(dir)
 			if err != nil {

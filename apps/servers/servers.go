@@ -4,6 +4,7 @@
 package servers
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,7 @@ var All = []Builtin{
 	{Name: "everything", Usage: "[stdio|sse|streamableHttp]", Short: "one of each feature of the protocol, to try clients with", Flags: everythingFlags},
 	{Name: "files", Usage: "[DIR...]", Short: "read, search and change the files of a folder", Flags: filesFlags, Offer: offerFiles},
 	{Name: "git", Usage: "[REPOSITORY...]", Short: "look at git repositories, and commit in them", Flags: gitFlags, Offer: offerGit},
+	{Name: "memory", Short: "remember a knowledge graph from one conversation to the next", Flags: memoryFlags, Offer: offerMemory},
 	{Name: "thinking", Short: "let a model think in steps that it can revise", Flags: thinkingFlags, Offer: always},
 	{Name: "time", Also: "clock", Usage: "[ZONE]", Short: "tell the time, and convert it between time zones", Flags: timeFlags, Offer: always},
 }
@@ -39,8 +41,9 @@ type Builtin struct {
 	Offer func(dir string) (args []string, ok bool)
 }
 
-// Open makes a server. Its errors are about what the user asked for.
-type Open func(s *Setup, args []string) (*Opened, error)
+// Open makes a server, which outlives ctx. Its errors are about what the user asked
+// for.
+type Open func(ctx context.Context, s *Setup, args []string) (*Opened, error)
 
 // A Setup is what a server is made from.
 type Setup struct {
@@ -90,7 +93,7 @@ func Find(name string) (*Builtin, bool) {
 }
 
 // Open reads arguments and flags, and makes the server.
-func (b *Builtin) Open(s *Setup, args []string) (*Opened, error) {
+func (b *Builtin) Open(ctx context.Context, s *Setup, args []string) (*Opened, error) {
 	flags := pflag.NewFlagSet(b.Name, pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
@@ -98,7 +101,7 @@ func (b *Builtin) Open(s *Setup, args []string) (*Opened, error) {
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("server %s: %w: it takes %s", b.Name, err, b.takes(flags))
 	}
-	return open(s, flags.Args())
+	return open(ctx, s, flags.Args())
 }
 
 // takes lists arguments and flags.

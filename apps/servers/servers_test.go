@@ -34,7 +34,7 @@ func TestOffered(t *testing.T) {
 		if !ok {
 			continue
 		}
-		srv, err := b.Open(&servers.Setup{Dir: dir, Env: func(name string) string { return filepath.Join(dir, name) }}, args)
+		srv, err := b.Open(t.Context(), &servers.Setup{Dir: dir, Env: func(name string) string { return filepath.Join(dir, name) }}, args)
 		if err != nil {
 			t.Errorf("open %s %q: %v", b.Name, args, err)
 			continue
@@ -64,7 +64,7 @@ func TestOpenRefuses(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no server %q", tt.name)
 		}
-		if _, err := b.Open(&servers.Setup{Dir: t.TempDir()}, tt.args); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := b.Open(t.Context(), &servers.Setup{Dir: t.TempDir()}, tt.args); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("open %s %q: got error %v, want one with %q", tt.name, tt.args, err, tt.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -11,7 +12,7 @@ import (
 // thinkingFlags are those of the server "thinking": none. DISABLE_THOUGHT_LOGGING
 // keeps thoughts off standard error.
 func thinkingFlags(*pflag.FlagSet) Open {
-	return func(s *Setup, args []string) (*Opened, error) {
+	return func(_ context.Context, s *Setup, args []string) (*Opened, error) {
 		if err := atMost(0, args); err != nil {
 			return nil, err
 		}

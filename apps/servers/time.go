@@ -1,6 +1,8 @@
 package servers
 
 import (
+	"context"
+
 	"github.com/spf13/pflag"
 
 	"github.com/ferrymcp/ferry/apps/servers/clock"
@@ -10,7 +12,7 @@ import (
 func timeFlags(flags *pflag.FlagSet) Open {
 	var o clock.Options
 	flags.StringVar(&o.Local, "local-timezone", "", "the local time `zone`, as the argument")
-	return func(s *Setup, args []string) (*Opened, error) {
+	return func(_ context.Context, s *Setup, args []string) (*Opened, error) {
 		if err := atMost(1, args); err != nil {
 			return nil, err
 		}
