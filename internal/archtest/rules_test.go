@@ -33,7 +33,7 @@ var imports = []archtest.Rule{
 	{Package: "httpserver/legacysse", Layer: 4, Below: 3, Also: []string{"server", "httpserver/internal/..."}},
 	{Package: "httpserver/...", Layer: 4, Below: 3, Also: []string{"server", "httpserver/..."}},
 	{Package: "httpclient/...", Layer: 4, Below: 3, Also: []string{"httpclient/..."}},
-	{Package: "auth/authserver", Layer: 4, Below: 3},
+	{Package: "auth/authserver", Layer: 4, Below: 3, Also: []string{"auth"}},
 	{Package: "auth/oauth", Layer: 4, Below: 3},
 	{Package: "auth", Layer: 4, Below: 3, Also: []string{"server"}},
 	{Package: "ext/...", Layer: 4, Below: 2, Also: []string{"server", "client"}},
