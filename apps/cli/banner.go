@@ -37,7 +37,10 @@ func (p *program) banner(e *endpoint, gw *gateway.Gateway, cfg *config.Config) {
 	for _, w := range gw.Host().Catalog().Warnings {
 		out.line(yellow, "  "+w)
 	}
-	if !e.loopback() {
+	if e.auth != nil {
+		e.auth.show(out)
+	}
+	if !e.loopback() && e.auth == nil {
 		out.line(plain, "")
 		out.line(red, "WARNING: other machines can connect, and there is no login: whoever reaches "+
 			e.listener.Addr().String()+" can use all of these tools.")

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"syscall"
@@ -66,11 +67,17 @@ type endpoint struct {
 	listener net.Listener
 	server   *server.Server
 	health   http.HandlerFunc // may be nil
+	public   string           // the URL that clients know, if it is another one
+	auth     *protection      // nil: none
 	log      *slog.Logger
 }
 
-// url is where clients on this machine find the endpoint.
+// url is where clients find the endpoint: those on this machine, if nothing else is
+// said.
 func (e *endpoint) url() string {
+	if e.public != "" {
+		return e.public
+	}
 	addr, ok := e.listener.Addr().(*net.TCPAddr)
 	if !ok {
 		return e.listener.Addr().String()
@@ -82,6 +89,16 @@ func (e *endpoint) url() string {
 	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port)) + endpointPath
 }
 
+// hosts are the names under which requests may come, if they are not only those of
+// this machine.
+func (e *endpoint) hosts() []string {
+	u, err := url.Parse(e.public)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return []string{u.Host, u.Hostname(), e.listener.Addr().String(), "localhost", "127.0.0.1"}
+}
+
 // loopback reports whether only this machine reaches the endpoint.
 func (e *endpoint) loopback() bool {
 	addr, ok := e.listener.Addr().(*net.TCPAddr)
@@ -91,18 +108,18 @@ func (e *endpoint) loopback() bool {
 // serve serves until ctx ends, and then gives requests that are running a
 // moment to end.
 func (e *endpoint) serve(ctx context.Context) error {
-	handler := httpserver.New(e.server, &httpserver.Options{Logger: e.log})
-	old := legacysse.New(e.server, &legacysse.Options{MessagePath: messagePath, Logger: e.log})
+	handler := httpserver.New(e.server, &httpserver.Options{AllowedHosts: e.hosts(), Logger: e.log})
+	old := legacysse.New(e.server, &legacysse.Options{MessagePath: messagePath, AllowedHosts: e.hosts(), Logger: e.log})
 	mux := http.NewServeMux()
-	mux.Handle(endpointPath, handler)
-	mux.Handle(ssePath, old)
-	mux.Handle(messagePath, old)
+	mux.Handle(endpointPath, e.auth.around(handler))
+	mux.Handle(ssePath, e.auth.around(old))
+	mux.Handle(messagePath, e.auth.around(old))
 	if e.health != nil {
-		mux.Handle("GET "+healthPath, e.guard(e.health))
+		mux.Handle("GET "+healthPath, e.auth.around(e.guard(e.health)))
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+	e.auth.mount(mux, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the MCP endpoint is "+endpointPath, http.StatusNotFound)
-	})
+	}))
 	srv := &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: headerTimeout,

@@ -33,6 +33,7 @@ type upFlags struct {
 	separator   string
 	allowRemote bool
 	wait        time.Duration
+	auth        authFlags
 }
 
 func (p *program) upCommand() *cobra.Command {
@@ -57,10 +58,14 @@ that it names are there too. A server that is down is left out until it is up.`,
 	flags.StringVar(&f.separator, "separator", "", "`text` between the name of a server and that of a tool (default \"_\")")
 	flags.DurationVar(&f.wait, "wait", defaultWait, "`time` to wait for servers that are slow to start; later they join")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "let other machines connect, which anybody there can then do")
+	f.auth.add(flags)
 	flags.BoolVarP(&p.flags.verbose, "verbose", "v", false, "show what happens, and what servers write to standard error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if f.stdio && flags.Changed("address") {
 			return usagef("--stdio and --address exclude each other")
+		}
+		if f.stdio && f.auth.issuer != "" {
+			return usagef("--auth is for HTTP: whoever starts a program with --stdio has it to himself")
 		}
 		if f.wait < 0 {
 			return usagef("--wait must not be negative")
@@ -198,21 +203,22 @@ func (p *program) upStdio(ctx context.Context, cfg *config.Config, f *upFlags) e
 }
 
 func (p *program) upHTTP(ctx context.Context, cfg *config.Config, f *upFlags) error {
-	l, err := listen(ctx, f.address, f.allowRemote)
+	l, err := listen(ctx, f.address, f.allowRemote || f.auth.issuer != "")
 	if err != nil {
 		return err
 	}
+	log := p.logger(slog.LevelError)
+	e := &endpoint{listener: l, public: f.auth.url, log: log}
+	if e.auth, err = f.auth.protect(e, log); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer func() { _ = e.auth.close() }()
 	gw, err := p.openGateway(ctx, cfg, f.wait)
 	if gw == nil {
 		return errors.Join(err, l.Close())
 	}
 	defer func() { _ = gw.Close() }()
-	e := &endpoint{
-		listener: l,
-		server:   gw.Server(),
-		health:   health(gw),
-		log:      p.logger(slog.LevelError),
-	}
+	e.server, e.health = gw.Server(), health(gw)
 	p.banner(e, gw, cfg)
 	stop := p.watch(gw)
 	defer stop()
