@@ -27,8 +27,9 @@ type authorization struct {
 	challenge  string
 	scopes     []string
 	resource   string
-	nonce      string // of OpenID Connect
-	thumbprint string // of the DPoP key that the code is bound to (RFC 9449, section 10)
+	nonce      string         // of OpenID Connect
+	login      *upstreamLogin // at the provider
+	thumbprint string         // of the DPoP key that the code is bound to (RFC 9449, section 10)
 }
 
 // serveAuthorize is the authorization endpoint, and where its pages are sent to. No
@@ -70,9 +71,12 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 		s.sendError(w, r, a, s.failureOf(r.Context(), err))
 		return
 	}
-	user, ok := s.login(w, r)
-	if !ok {
-		return
+	var user User // known after consent, when somebody else signs users in
+	if s.provider == nil {
+		var ok bool
+		if user, ok = s.login(w, r); !ok {
+			return
+		}
 	}
 	s.decide(w, r, a, user)
 }
@@ -151,6 +155,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, a *authorization
 		decision = r.PostForm.Get("decision")
 	}
 	switch {
+	case (a.client.trusted || decision == "allow") && s.provider != nil:
+		s.delegate(w, r, a)
 	case a.client.trusted, decision == "allow":
 		code, err := s.newCode(r.Context(), a, user)
 		if err != nil {

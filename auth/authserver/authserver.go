@@ -44,8 +44,10 @@ type Options struct {
 	// Scopes are what may be granted, besides openid and offline_access.
 	Scopes []Scope
 
-	// Login finds out who the user is. Without it, Passphrase says who may sign in.
+	// Login finds out who the user is. Without it, Upstream or Passphrase do.
 	Login Login
+	// Upstream signs users in elsewhere, after they have agreed here.
+	Upstream *Upstream
 	// Passphrase lets whoever knows it in, as the user "owner". It is asked for on a
 	// page of the server, and guesses are limited.
 	Passphrase string
@@ -126,6 +128,7 @@ type Server struct {
 	scopes    map[string]Scope
 	clients   map[string]*client
 	documents *documents
+	provider  *provider // nil: users sign in here
 	nonces    *dpop.Nonces
 	proofs    dpop.Replays
 	guesses   throttle // of the passphrase
@@ -139,8 +142,8 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)
 	}
-	if opts.Login == nil && opts.Passphrase == "" {
-		return nil, errors.New("authorization server: nobody can sign in: set Login or Passphrase")
+	if opts.Login == nil && opts.Passphrase == "" && opts.Upstream == nil {
+		return nil, errors.New("authorization server: nobody can sign in: set Login, Upstream or Passphrase")
 	}
 	opts.TokenLife = cmp.Or(opts.TokenLife, 10*time.Minute)
 	opts.GrantLife = cmp.Or(opts.GrantLife, 30*24*time.Hour)
@@ -161,6 +164,11 @@ func New(opts Options) (*Server, error) {
 	s.nonces = dpop.NewNonces([]byte(s.vault.mac("nonces", "")), 5*time.Minute)
 	if err := s.configure(); err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)
+	}
+	if opts.Upstream != nil && opts.Login == nil {
+		if s.provider, err = newProvider(*opts.Upstream, s.base+"/callback"); err != nil {
+			return nil, fmt.Errorf("authorization server: upstream: %w", err)
+		}
 	}
 	s.documents = newDocuments(opts.Guard, opts.RootCAs, s.checkRedirect)
 	s.routes = s.routeTable()
@@ -224,6 +232,9 @@ func (s *Server) routeTable() map[string]route {
 	}
 	if !s.opts.NoRegistration {
 		routes[path+"/register"] = route{post, true, s.serveRegister}
+	}
+	if s.provider != nil {
+		routes[path+"/callback"] = route{get, false, s.serveCallback}
 	}
 	for _, location := range oauthwire.ServerMetadataURLs(s.issuer) {
 		if u, err := url.Parse(location); err == nil {

@@ -77,12 +77,21 @@ type consentView struct {
 	Client   string
 	Verified string // the host that vouches for the name; empty if nobody does
 	User     string
+	Provider string // who signs the user in afterwards; empty if that has happened
 	Resource string
 	Scopes   []string
 	Redirect string // where the user goes afterwards
 	Local    bool   // to this device, where any program could wait
 	Offline  bool
 	Ticket   string
+}
+
+// providerName names who signs users in, to them.
+func (s *Server) providerName() string {
+	if s.provider == nil {
+		return ""
+	}
+	return s.provider.issuer.Host
 }
 
 func (s *Server) askConsent(w http.ResponseWriter, r *http.Request, a *authorization, user User) {
@@ -94,6 +103,7 @@ func (s *Server) askConsent(w http.ResponseWriter, r *http.Request, a *authoriza
 	view := consentView{
 		Client:   cmp.Or(oauthwire.Printable(a.client.name, maxName), "An application without a name"),
 		User:     cmp.Or(user.Name, user.Subject),
+		Provider: s.providerName(),
 		Resource: a.resource,
 		Redirect: hostOf(a.redirect),
 		Local:    a.client.origin != configured && local(a.redirect),

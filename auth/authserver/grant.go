@@ -3,8 +3,6 @@ package authserver
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"slices"
 	"time"
@@ -14,18 +12,19 @@ import (
 
 // A grant is what a user has allowed a client: all that comes of one code.
 type grant struct {
-	ID         string    `json:"id"`
-	Client     string    `json:"client"`
-	Subject    string    `json:"sub"`
-	Scopes     []string  `json:"scopes,omitempty"`
-	Resource   string    `json:"resource"`
-	Nonce      string    `json:"nonce,omitempty"`
-	Thumbprint string    `json:"jkt,omitempty"` // of the DPoP key that refresh tokens are bound to
-	SignedIn   time.Time `json:"at"`
-	Offline    bool      `json:"offline,omitempty"`
-	Turn       int       `json:"turn,omitempty"`    // of the refresh token that is good
-	Turned     time.Time `json:"turned,omitzero"`   // when it was handed out
-	Revoked    bool      `json:"revoked,omitempty"` // kept until the last token has expired
+	ID         string         `json:"id"`
+	Client     string         `json:"client"`
+	Subject    string         `json:"sub"`
+	Scopes     []string       `json:"scopes,omitempty"`
+	Resource   string         `json:"resource"`
+	Nonce      string         `json:"nonce,omitempty"`
+	Thumbprint string         `json:"jkt,omitempty"` // of the DPoP key that refresh tokens are bound to
+	SignedIn   time.Time      `json:"at"`
+	Offline    bool           `json:"offline,omitempty"`
+	Turn       int            `json:"turn,omitempty"`    // of the refresh token that is good
+	Turned     time.Time      `json:"turned,omitzero"`   // when it was handed out
+	Login      *upstreamLogin `json:"login,omitempty"`   // at the provider, if there is one
+	Revoked    bool           `json:"revoked,omitempty"` // kept until the last token has expired
 }
 
 // A code is an authorization code: the grant that is made of it, and what the token
@@ -49,7 +48,7 @@ func (s *Server) newCode(ctx context.Context, a *authorization, user User) (stri
 	record := &code{
 		Grant: grant{
 			ID: rand.Text(), Client: a.client.id, Subject: user.Subject, Scopes: a.scopes, Resource: a.resource,
-			Nonce: a.nonce, Thumbprint: a.thumbprint, SignedIn: now, Offline: a.offline(),
+			Nonce: a.nonce, Thumbprint: a.thumbprint, SignedIn: now, Offline: a.offline(), Login: a.login,
 		},
 		Redirect: a.redirect, Challenge: a.challenge,
 	}
@@ -130,8 +129,7 @@ func proves(verifier, challenge string) bool {
 	if len(verifier) < 43 || len(verifier) > 128 {
 		return false
 	}
-	sum := sha256.Sum256([]byte(verifier))
-	return sameSecret(base64.RawURLEncoding.EncodeToString(sum[:]), challenge)
+	return sameSecret(challengeOf(verifier), challenge)
 }
 
 // idleLife is how long a refresh token that is not used is good for.
@@ -158,7 +156,7 @@ func (s *Server) revokeGrant(ctx context.Context, id string) error {
 			g = &grant{ID: id, SignedIn: time.Now(), Turned: time.Now()}
 		}
 		ended := *g
-		ended.Revoked = true
+		ended.Revoked, ended.Login = true, nil
 		return &ended, s.grantExpires(&ended), nil
 	})
 	if err == nil {
@@ -197,6 +195,13 @@ var errRefresh = refuse(oauthwire.ErrorInvalidGrant, "the refresh token has expi
 func (s *Server) refresh(ctx context.Context, rq *tokenRequest) (*grant, error) {
 	var token refreshToken
 	if err := s.vault.open(refreshSeal, rq.form.Get("refresh_token"), &token); err != nil {
+		return nil, errRefresh
+	}
+	if known, err := s.live(ctx, token.Grant); err != nil {
+		return nil, err
+	} else if known, err = s.renew(ctx, known, s.opts.TokenLife/2); err != nil {
+		return nil, err
+	} else if known == nil {
 		return nil, errRefresh
 	}
 	var g grant

@@ -69,7 +69,11 @@ func (s *Server) active(ctx context.Context, token string) (*accessClaims, error
 		return nil, err
 	}
 	if claims.Grant != "" {
-		if g, err := s.live(ctx, claims.Grant); err != nil || g == nil {
+		g, err := s.live(ctx, claims.Grant)
+		if err == nil {
+			g, err = s.renew(ctx, g, s.opts.TokenLife)
+		}
+		if err != nil || g == nil {
 			return nil, err
 		}
 	}

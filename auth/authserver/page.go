@@ -66,7 +66,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 <li>{{.}}</li>{{end}}
 </ul>{{end}}
 <dl>
-<dt>You are signed in as</dt><dd>{{.User}}</dd>
+{{if .Provider}}<dt>You sign in at</dt><dd>{{.Provider}}</dd>{{else}}<dt>You are signed in as</dt><dd>{{.User}}</dd>{{end}}
 <dt>Afterwards you go to</dt><dd>{{.Redirect}}</dd>
 </dl>
 {{if .Offline}}<p>It keeps access until you revoke it or the access expires.</p>{{end}}

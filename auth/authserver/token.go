@@ -58,7 +58,8 @@ type idClaims struct {
 type tokenRequest struct {
 	client     *client
 	form       url.Values
-	thumbprint string // of the key of the DPoP proof; empty without one
+	thumbprint string    // of the key of the DPoP proof; empty without one
+	until      time.Time // when access tokens expire at the latest, unless it is zero
 }
 
 // serveToken is the token endpoint (OAuth 2.1, section 3.2).
@@ -160,6 +161,9 @@ func (s *Server) answerGrant(ctx context.Context, rq *tokenRequest, g *grant) (*
 	if err != nil {
 		return nil, err
 	}
+	if g.Login != nil {
+		rq.until = g.Login.Expires
+	}
 	answer, err := s.issue(ctx, rq, accessClaims{
 		Subject: g.Subject, Audience: g.Resource, Scope: oauthwire.JoinScopes(scopes), SignedIn: g.SignedIn.Unix(), Grant: g.ID,
 	})
@@ -211,10 +215,14 @@ func (s *Server) grantClientCredentials(ctx context.Context, rq *tokenRequest) (
 // issue fills in and signs an access token.
 func (s *Server) issue(ctx context.Context, rq *tokenRequest, claims accessClaims) (*oauthwire.TokenResponse, error) {
 	now := time.Now()
+	expires := now.Add(s.opts.TokenLife)
+	if !rq.until.IsZero() && rq.until.Before(expires) {
+		expires = rq.until
+	}
 	claims.Issuer, claims.Client, claims.ID = s.opts.Issuer, rq.client.id, rand.Text()
-	claims.IssuedAt, claims.Expires = now.Unix(), now.Add(s.opts.TokenLife).Unix()
+	claims.IssuedAt, claims.Expires = now.Unix(), expires.Unix()
 	answer := &oauthwire.TokenResponse{
-		TokenType: oauthwire.SchemeBearer, Scope: claims.Scope, ExpiresIn: oauthwire.Seconds(s.opts.TokenLife.Seconds()),
+		TokenType: oauthwire.SchemeBearer, Scope: claims.Scope, ExpiresIn: oauthwire.Seconds(max(0, claims.Expires-claims.IssuedAt)),
 	}
 	if rq.thumbprint != "" {
 		claims.Confirmation = &confirmation{rq.thumbprint}
