@@ -52,6 +52,9 @@ type Options struct {
 	// page of the server, and guesses are limited.
 	Passphrase string
 
+	// Trusts are issuers whose assertions are accepted in place of a login.
+	Trusts []Trust
+
 	// Clients are those that are known from the start.
 	Clients []Client
 	// NoRegistration turns dynamic registration off.
@@ -127,6 +130,7 @@ type Server struct {
 	routes    map[string]route
 	scopes    map[string]Scope
 	clients   map[string]*client
+	trusted   map[string]*trust // by issuer
 	documents *documents
 	provider  *provider // nil: users sign in here
 	nonces    *dpop.Nonces
@@ -154,7 +158,7 @@ func New(opts Options) (*Server, error) {
 	s := &Server{
 		opts: opts, issuer: issuer, base: strings.TrimRight(opts.Issuer, "/"),
 		log:    cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
-		scopes: map[string]Scope{}, clients: map[string]*client{},
+		scopes: map[string]Scope{}, clients: map[string]*client{}, trusted: map[string]*trust{},
 		guesses: throttle{burst: 5, every: 10 * time.Second}, newcomers: throttle{burst: 30, every: 2 * time.Second},
 		cross: http.NewCrossOriginProtection(),
 	}
@@ -210,7 +214,7 @@ func (s *Server) configure() error {
 		}
 		s.clients[c.ID] = known
 	}
-	return nil
+	return s.checkTrusts()
 }
 
 // A route is what is done at a path.

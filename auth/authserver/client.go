@@ -37,6 +37,10 @@ type Client struct {
 	// Resource is one of Options.Resources that this client is the server of: it may
 	// introspect tokens for it, and exchange them for ones to other resources.
 	Resource string
+	// Elsewhere are the other authorization servers that the client gets identity
+	// assertions for, by their issuer, with its client id there ("Enterprise-Managed
+	// Authorization"): this server is then the identity provider.
+	Elsewhere map[string]string
 }
 
 // The kinds of clients, by how they came to be known.
@@ -54,6 +58,7 @@ const minSecret = 16
 var (
 	grantTypes = []string{
 		oauthwire.GrantAuthorizationCode, oauthwire.GrantRefreshToken, oauthwire.GrantClientCredentials,
+		oauthwire.GrantJWTBearer, oauthwire.GrantTokenExchange,
 	}
 	authMethods = []string{
 		oauthwire.NoClientAuth, oauthwire.ClientSecretBasic, oauthwire.ClientSecretPost, oauthwire.PrivateKeyJWT,
@@ -72,14 +77,15 @@ type client struct {
 	scopes    []string // nil: all
 	trusted   bool
 	resource  string // canonical
-	dpop      bool   // its tokens are always bound
+	elsewhere map[string]string
+	dpop      bool // its tokens are always bound
 }
 
 // configured returns the client for one in the options.
 func (s *Server) configured(c Client) (*client, error) {
 	out := &client{
 		id: c.ID, name: cmp.Or(c.Name, c.ID), origin: configured, method: oauthwire.NoClientAuth,
-		redirects: c.RedirectURIs, grants: c.Grants, scopes: c.Scopes, trusted: c.Trusted,
+		redirects: c.RedirectURIs, grants: c.Grants, scopes: c.Scopes, trusted: c.Trusted, elsewhere: c.Elsewhere,
 	}
 	if c.ID == "" {
 		return nil, errors.New("it has no ID")

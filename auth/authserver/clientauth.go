@@ -181,18 +181,19 @@ func (s *Server) authenticateAssertion(ctx context.Context, form url.Values, cre
 	case !verifiedBy(signed, c.keys):
 		return nil, invalid("its signature does not hold")
 	}
-	if err := s.accept(ctx, &claims); err != nil {
+	// That some clients name the token endpoint instead of the issuer does no harm,
+	// because no other server takes that for itself.
+	if err := s.accept(ctx, &claims, s.opts.Issuer, s.base, s.base+"/token"); err != nil {
 		return nil, invalid(err.Error())
 	}
 	return c, nil
 }
 
 // accept checks what an assertion with a good signature says, and that it is used
-// for the first time. The audience is the issuer; that some clients say the token
-// endpoint instead does no harm, because no other server takes that for itself.
-func (s *Server) accept(ctx context.Context, claims *assertionClaims) error {
+// for the first time. It has one audience, which is one of those given.
+func (s *Server) accept(ctx context.Context, claims *assertionClaims, audiences ...string) error {
 	switch {
-	case len(claims.Audience) != 1 || !slices.Contains([]string{s.opts.Issuer, s.base, s.base + "/token"}, claims.Audience[0]):
+	case len(claims.Audience) != 1 || !slices.Contains(audiences, claims.Audience[0]):
 		return errors.New("its audience is not the issuer")
 	case !claims.times():
 		return errors.New("it has expired, is not yet good, or is good for too long")

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -197,5 +198,37 @@ func TestLoginAnswers(t *testing.T) {
 	}
 	if got := b.do(http.MethodGet, target, "", "Bug", "1"); got.status != http.StatusInternalServerError {
 		t.Errorf("user without a subject: got status %d, want 500", got.status)
+	}
+}
+
+// TestCookies looks at the cookies of a server that is reached over https.
+func TestCookies(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "SEC-PROXY-CONSENT-COOKIE")
+	s, err := authserver.New(authserver.Options{
+		Issuer: "https://as.example", Resources: []string{resource}, Passphrase: "open sesame",
+		Clients: []authserver.Client{{ID: "app", RedirectURIs: []string{callback}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := inbox{t, s}
+	_, challenge := newPair()
+	target := "https://as.example/authorize?" + request("app", callback, challenge).Encode()
+	rq := httptest.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader("passphrase=open+sesame"))
+	rq.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	signedIn := in.do(rq)
+	rq = httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	login, _, _ := strings.Cut(signedIn.header.Get("Set-Cookie"), ";")
+	rq.Header.Set("Cookie", login)
+	page := in.do(rq)
+	ticketOf(t, page)
+	for _, got := range []reply{signedIn, page} {
+		cookie := got.header.Get("Set-Cookie")
+		for _, want := range []string{"__Host-", "; Path=/", "; Secure", "; HttpOnly", "; SameSite=Lax"} {
+			if !strings.Contains(cookie, want) {
+				t.Errorf("got cookie %q, want %s in it", cookie, want)
+			}
+		}
 	}
 }

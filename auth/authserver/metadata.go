@@ -36,6 +36,11 @@ func (s *Server) metadata() *oauthwire.ServerMetadata {
 		IssParameter:          true,
 	}
 	m.ClientMetadataDocument = !s.opts.NoDocuments
+	for _, t := range s.opts.Trusts {
+		if t.Users {
+			m.GrantProfiles = []string{profileIDJAG}
+		}
+	}
 	if !s.opts.NoRegistration {
 		m.RegistrationEndpoint = s.base + "/register"
 	}

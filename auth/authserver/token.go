@@ -34,6 +34,7 @@ type accessClaims struct {
 	SignedIn     int64         `json:"auth_time,omitempty"`
 	Grant        string        `json:"sid,omitempty"`
 	Confirmation *confirmation `json:"cnf,omitempty"`
+	Actor        *actor        `json:"act,omitempty"`
 }
 
 // A confirmation names the key that a token is bound to (RFC 9449, section 6.1).
@@ -89,26 +90,48 @@ func (s *Server) answerToken(w http.ResponseWriter, r *http.Request) (*oauthwire
 		oauthwire.GrantAuthorizationCode: s.grantCode,
 		oauthwire.GrantRefreshToken:      s.grantRefresh,
 		oauthwire.GrantClientCredentials: s.grantClientCredentials,
+		oauthwire.GrantTokenExchange:     s.grantExchange,
+		oauthwire.GrantJWTBearer:         s.grantAssertion,
 	}
 	serve := grants[grantType]
 	if serve == nil {
 		return nil, refuse(oauthwire.ErrorUnsupportedGrantType, "the grant type is missing, or not supported")
 	}
+	rq := &tokenRequest{form: form}
+	if rq.client, err = s.requester(r, form, grantType); err != nil {
+		return nil, err
+	}
+	if rq.thumbprint, err = s.proof(r); err != nil {
+		return nil, err
+	}
+	if rq.client != nil && rq.client.dpop && rq.thumbprint == "" {
+		return nil, refuse(oauthwire.ErrorInvalidDPoPProof, "the client has registered for tokens that are bound to a key: the request needs a DPoP proof")
+	}
+	return serve(r.Context(), rq)
+}
+
+// requester returns the client that wants a token and may use the grant type. It is
+// nil if what authenticates it is the grant itself: an assertion that stands for it.
+func (s *Server) requester(r *http.Request, form url.Values, grantType string) (*client, error) {
+	bare := r.Header.Get("Authorization") == "" && !form.Has("client_secret") && !form.Has("client_assertion")
+	if grantType == oauthwire.GrantJWTBearer && bare {
+		return nil, nil
+	}
 	c, err := s.authenticate(r, form)
 	if err != nil {
 		return nil, err
 	}
-	if !c.allows(grantType) && !(grantType == oauthwire.GrantRefreshToken && c.allows(oauthwire.GrantAuthorizationCode)) {
+	allowed := c.allows(grantType)
+	switch grantType {
+	case oauthwire.GrantRefreshToken:
+		allowed = allowed || c.allows(oauthwire.GrantAuthorizationCode) // with offline_access
+	case oauthwire.GrantTokenExchange:
+		allowed = allowed || c.resource != "" || c.elsewhere != nil
+	}
+	if !allowed {
 		return nil, refuse(oauthwire.ErrorUnauthorizedClient, "the client may not use this grant type")
 	}
-	rq := &tokenRequest{client: c, form: form}
-	if rq.thumbprint, err = s.proof(r); err != nil {
-		return nil, err
-	}
-	if c.dpop && rq.thumbprint == "" {
-		return nil, refuse(oauthwire.ErrorInvalidDPoPProof, "the client has registered for tokens that are bound to a key: the request needs a DPoP proof")
-	}
-	return serve(r.Context(), rq)
+	return c, nil
 }
 
 // proof returns the thumbprint of the key that a request has a DPoP proof of (RFC
@@ -207,9 +230,7 @@ func (s *Server) grantClientCredentials(ctx context.Context, rq *tokenRequest) (
 	if err != nil {
 		return nil, err
 	}
-	// These are about users.
-	scopes = slices.DeleteFunc(scopes, func(scope string) bool { return scope == scopeOpenID || scope == oauthwire.ScopeOffline })
-	return s.issue(ctx, rq, accessClaims{Subject: rq.client.id, Audience: resource, Scope: oauthwire.JoinScopes(scopes)})
+	return s.issue(ctx, rq, accessClaims{Subject: rq.client.id, Audience: resource, Scope: oauthwire.JoinScopes(withoutUsers(scopes))})
 }
 
 // issue fills in and signs an access token.
