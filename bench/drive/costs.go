@@ -15,6 +15,10 @@ func costs() []*workload {
 			name: "http modern c32 asking", job: ask, depth: 32, http: true, stateless: true,
 			rows: []row{{unit: "µs CPU / 2 requests"}}, programs: []string{oursName}, floor: oursName,
 		},
+		{
+			name: "http modern c32 with a token", job: echoModern, depth: 32, http: true, stateless: true, token: true,
+			rows: []row{{unit: perRequest}}, programs: []string{oursName}, floor: oursName,
+		},
 		through("http session c32, stdio server", echo, 32, upstreamStdio),
 		through("http session c1, http server", echo, 1, upstreamModern),
 		through("http session c32, legacy server", echo, 32, upstreamLegacy),

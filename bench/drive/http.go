@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ferrymcp/ferry/bench/program"
 )
 
 // http keeps one request outstanding on each of depth connections.
@@ -92,7 +94,8 @@ type httpConn struct {
 	net.Conn
 	in      *bufio.Reader
 	job     *job
-	headers string // of every request after the handshake
+	common  string // headers of every request, besides those that all clients send
+	headers string // all, of every request after the handshake
 	session string
 	out     []byte
 	message []byte
@@ -116,6 +119,9 @@ func connect(addr string, w *workload) (*httpConn, error) {
 		return nil, err
 	}
 	c.job = &w.job
+	if w.token {
+		c.common = "Authorization: Bearer " + program.Token + "\r\n"
+	}
 	if err := c.open(w.session); err != nil {
 		c.Close()
 		return nil, err
@@ -126,7 +132,7 @@ func connect(addr string, w *workload) (*httpConn, error) {
 // open makes the handshake if there is to be a session, and the headers.
 func (c *httpConn) open(session bool) error {
 	common := "POST /mcp HTTP/1.1\r\nHost: " + c.RemoteAddr().String() + "\r\nContent-Type: application/json\r\n" +
-		"Accept: application/json, text/event-stream\r\nUser-Agent: bench-drive\r\n"
+		"Accept: application/json, text/event-stream\r\nUser-Agent: bench-drive\r\n" + c.common
 	c.headers = common
 	version := revisions.Legacy
 	if c.job.modern {

@@ -12,6 +12,7 @@ type workload struct {
 	http      bool
 	session   bool // over HTTP
 	stateless bool // over HTTP
+	token     bool // requests have a token, and the server wants one
 	client    bool // it is clients that are measured
 	streams   int  // that are open before anything is measured, each on a connection of its own
 	// programs are the ones to measure, nil for those asked for, and floor is the
@@ -134,6 +135,9 @@ func (w *workload) args(address string) []string {
 	}
 	if w.stateless {
 		args = append(args, "-stateless")
+	}
+	if w.token {
+		args = append(args, "-protected")
 	}
 	if w.job.tools > 0 {
 		args = append(args, "-tools", strconv.Itoa(w.job.tools-ownTools-w.job.typed))

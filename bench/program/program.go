@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -29,6 +30,8 @@ type Settings struct {
 	// Checked adds the tools Typical and Hard, whose arguments are checked
 	// against schemas, and Ask, which only Ferry has.
 	Checked bool
+	// Protected lets only requests with Token in; only Ferry has it.
+	Protected bool
 	// Control is the address where the driver asks for profiles and counts;
 	// empty for none. It is printed like that of HTTP, as "control ADDR".
 	Control string
@@ -43,6 +46,7 @@ func Parse() Settings {
 	flag.IntVar(&s.Tools, "tools", 0, "how many more tools to offer")
 	flag.IntVar(&s.Typed, "typed", 0, "how many more tools to offer whose arguments have a type")
 	flag.BoolVar(&s.Checked, "checked", false, "offer the tools whose arguments are checked against schemas")
+	flag.BoolVar(&s.Protected, "protected", false, "let only requests with the token in")
 	flag.StringVar(&s.Control, "control", "", "serve profiles and counts on this address")
 	flag.Parse()
 	if s.Stdio == (s.HTTP != "") {
@@ -62,3 +66,6 @@ func (s Settings) ListenAndServe(h http.Handler) error {
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	return srv.Serve(l)
 }
+
+// Token lets requests into a protected server. It is as long as tokens are.
+var Token = strings.Repeat("benchmark-token-", 40)

@@ -12,5 +12,12 @@ func serveHTTP(s program.Settings, srv *server.Server) error {
 		Stateless: s.Stateless, MaxSessions: 100_000, MaxBody: 64 << 20,
 	})
 	defer h.Close()
-	return s.ListenAndServe(h)
+	if !s.Protected {
+		return s.ListenAndServe(h)
+	}
+	protected, err := protect(h)
+	if err != nil {
+		return err
+	}
+	return s.ListenAndServe(protected)
 }
