@@ -195,7 +195,7 @@ func (o *options) rounded(w *workload, programs []string) *series {
 			if s.failed[name] != nil {
 				continue
 			}
-			fmt.Fprintf(os.Stderr, "\r%-28s %d/%d %-8s", w.name, round+1, o.rounds, name)
+			tell("%-28s %d/%d %-8s", w.name, round+1, o.rounds, name)
 			got, err := measure(&o.settings, w, name)
 			if err != nil {
 				s.failed[name] = err
@@ -207,7 +207,7 @@ func (o *options) rounded(w *workload, programs []string) *series {
 	if o.allocs && w.measure == nil {
 		o.count(s)
 	}
-	fmt.Fprintf(os.Stderr, "\r%60s\r", "")
+	tell("")
 	return s
 }
 
@@ -224,5 +224,12 @@ func (o *options) count(s *series) {
 			continue
 		}
 		s.counted[name] = got[0]
+	}
+}
+
+// tell shows on a terminal what is being done, in the place of what was shown.
+func tell(format string, args ...any) {
+	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		fmt.Fprintf(os.Stderr, "\r%-60s\r", fmt.Sprintf(format, args...))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -68,7 +67,7 @@ func (o *options) profiles(dir string) ([]record, error) {
 		}
 		for i := range 2 * len(programs) {
 			program := programs[i%2]
-			fmt.Fprintf(os.Stderr, "\rprofile of %-20s %-8s", w.name, program)
+			tell("profile of %s, %s", w.name, program)
 			p, err := o.profile(dir, w, program, i >= len(programs))
 			if err != nil {
 				return nil, fmt.Errorf("profile of %s, %s: %w", w.name, program, err)
@@ -76,7 +75,7 @@ func (o *options) profiles(dir string) ([]record, error) {
 			out = append(out, record{Profile: p})
 		}
 	}
-	fmt.Fprintf(os.Stderr, "\r%60s\r", "")
+	tell("")
 	return out, nil
 }
 
