@@ -234,3 +234,8 @@ func (s *Server) refresh(ctx context.Context, rq *tokenRequest) (*grant, error) 
 	}
 	return &g, err
 }
+
+// EndGrant ends a grant, which the claim sid of its tokens names: nobody gets tokens
+// for it any more, and those there are, are not good for those who ask. It is for
+// operators, and for users who sign out.
+func (s *Server) EndGrant(ctx context.Context, sid string) error { return s.revokeGrant(ctx, sid) }

@@ -149,8 +149,8 @@ func (s *Server) grantWorkload(ctx context.Context, rq *tokenRequest, from *trus
 	switch {
 	case !known, named != "" && named != client, rq.client != nil && rq.client.id != client:
 		return nil, refuse(oauthwire.ErrorInvalidGrant, "the assertion does not stand for this client")
-	case len(id.Audience) != 1 || id.Audience[0] != s.opts.Issuer:
-		return nil, refuse(oauthwire.ErrorInvalidGrant, "the audience of the assertion is not the issuer")
+	case len(id.Audience) != 1 || !slices.Contains([]string{s.opts.Issuer, s.base, s.base + "/token"}, id.Audience[0]):
+		return nil, refuse(oauthwire.ErrorInvalidGrant, "the audience of the assertion is neither the issuer nor the token endpoint")
 	case id.Expires.IsZero():
 		return nil, refuse(oauthwire.ErrorInvalidGrant, "the assertion does not expire")
 	}
