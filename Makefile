@@ -9,7 +9,7 @@ COVER    ?= 85
 BASE     ?= HEAD^
 # What counts for coverage: the packages users import and what those are made of.
 SDK := ./jsonrpc ./mcp ./transport ./server ./client ./httpserver/... ./httpclient/... \
-       ./host/... ./internal/...
+       ./host/... ./auth/... ./netguard ./internal/...
 
 GOLANGCI_VERSION := v2.15.0
 GOFUMPT_VERSION  := v0.12.0

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ferrymcp/ferry/internal/httpwire"
@@ -28,6 +29,7 @@ type Client struct {
 	cancels  map[int]context.CancelFunc // of the flights
 	started  int
 	closed   bool
+	over     atomic.Bool   // the same as closed, for every request
 	idle     chan struct{} // closed when the client is and no flight is left
 }
 
@@ -56,31 +58,42 @@ func New(opts *Options) (*Client, error) {
 // also at the other URLs that the HTTP+SSE transport has. Its requests fail if the
 // endpoint is not a URL.
 func (c *Client) HTTPClient(endpoint string) *http.Client {
-	return &http.Client{Transport: &bound{c, endpoint}}
+	return &http.Client{Transport: &bound{c: c, endpoint: endpoint}}
 }
 
+// A bound client is one for the requests of one endpoint.
 type bound struct {
 	c        *Client
 	endpoint string
+	once     sync.Once // sets the rest
+	s        *session
+	err      error
 }
 
 // RoundTrip implements http.RoundTripper.
 func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
-	s, err := b.c.session(b.endpoint)
+	b.once.Do(func() { b.s, b.err = b.c.session(b.endpoint) })
+	err := b.err
+	if err == nil && b.c.over.Load() {
+		err = fail("send", b.s.name, ErrClosed)
+	}
 	if err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
 		return nil, err
 	}
-	return s.roundTrip(r)
+	return b.s.roundTrip(r)
 }
+
+// CloseIdleConnections is called by http.Client.
+func (b *bound) CloseIdleConnections() { b.c.CloseIdleConnections() }
 
 // RoundTrip implements http.RoundTripper for requests to any endpoint, which is the
 // URL of the request without its query. The error is an *Error, or that of a
 // connection, and comes after the body was closed.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
-	return (&bound{c, endpointOf(r.URL)}).RoundTrip(r)
+	return (&bound{c: c, endpoint: endpointOf(r.URL)}).RoundTrip(r)
 }
 
 // CloseIdleConnections closes connections that nobody uses, as http.Client does.
@@ -94,7 +107,7 @@ func (c *Client) CloseIdleConnections() {
 func (c *Client) session(endpoint string) (*session, error) {
 	u, err := parseEndpoint(endpoint)
 	if err != nil {
-		return nil, fail("send", endpoint, err)
+		return nil, fail("send", "its endpoint", err) // which may have a password
 	}
 	name := endpointOf(u)
 	c.mu.Lock()
@@ -141,6 +154,7 @@ func (c *Client) Close() error {
 	c.mu.Lock()
 	first := !c.closed
 	c.closed = true
+	c.over.Store(true)
 	for _, cancel := range c.cancels {
 		cancel()
 	}

@@ -266,9 +266,8 @@ func (s *session) login(ctx context.Context, n *need) (*credential, error) {
 	if err != nil && !n.login {
 		return nil, err
 	}
-	// The endpoint may have a resource in common with another one.
-	if n.meets(old) && old.fresh() {
-		return old, s.point(ctx, old)
+	if c, err := s.common(ctx, old, n); c != nil || err != nil {
+		return c, err
 	}
 	scopes := s.chooseScopes(n, a, old)
 	var c *credential
@@ -281,6 +280,25 @@ func (s *session) login(ctx context.Context, n *need) (*credential, error) {
 		return nil, err
 	}
 	return c, s.keep(ctx, c)
+}
+
+// common returns the credential of a resource that the endpoint has in common with
+// another one, if it is what is needed or can be made so without a user.
+func (s *session) common(ctx context.Context, c *credential, n *need) (*credential, error) {
+	if c == nil || c.Access == n.stale || n.login || n.again || !c.wants(n.scopes) {
+		return nil, nil
+	}
+	if !c.fresh() {
+		next, err := s.refresh(ctx, c)
+		if err != nil && !temporary(err) && stepOf(err) == "refresh" {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		c = next
+	}
+	return c, s.point(ctx, c)
 }
 
 // chooseScopes returns the scopes to ask for ("Scope Selection Strategy"): those of
