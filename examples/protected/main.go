@@ -4,8 +4,8 @@
 //	PASSPHRASE='correct horse battery' go run ./examples/protected
 //
 // A client that is given http://127.0.0.1:8080/mcp finds out by itself where to sign
-// in. Where there is an authorization server already, leave authserver out and give
-// its issuer to auth.NewJWT.
+// in. Where there is an authorization server already, leave authserver out and take
+// auth.NewJWT with its issuer to verify tokens.
 package main
 
 import (
@@ -44,11 +44,7 @@ func newHandler(origin, passphrase string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := auth.NewJWT(origin, nil)
-	if err != nil {
-		return nil, err
-	}
-	resource, err := auth.New(origin+"/mcp", []auth.Verifier{tokens}, &auth.Options{
+	resource, err := auth.New(origin+"/mcp", []auth.Verifier{issuer}, &auth.Options{
 		Scopes: []string{"notes"},
 		Tools:  map[string][]string{"add_note": {"notes:write"}},
 	})
