@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -234,6 +235,11 @@ func get(r *auth.Resource, headers ...string) *httptest.ResponseRecorder {
 
 func serve(h http.Handler, method, target string, headers ...string) *httptest.ResponseRecorder {
 	rq := httptest.NewRequest(method, target, nil)
+	if method == http.MethodGet { // which may open a stream that nobody ends
+		ctx, cancel := context.WithTimeout(rq.Context(), 30*time.Second)
+		defer cancel()
+		rq = rq.WithContext(ctx)
+	}
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		rq.Header.Add(name, value)
