@@ -29,14 +29,22 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, principal string)
 	x := h.exchange(w, r)
 	defer x.recycle()
 	x.json, x.events, x.principal = json, events, principal
-	x.message(body)
+	rq, wrong := x.request(body)
+	switch {
+	case rq == nil:
+	case rq.Modern() || stateless(x.version):
+		x.modern(rq, wrong)
+	default:
+		x.legacy(rq, wrong)
+	}
 }
 
-// message decides whose business the body is.
-func (x *exchange) message(body []byte) {
+// request returns the request or notification in the body, and what is wrong with
+// its parameters, if anything. It deals with everything else, and returns nil then.
+func (x *exchange) request(body []byte) (rq *server.Request, wrong error) {
 	if jsonrpc.IsBatch(body) {
 		x.batch(body)
-		return
+		return nil, nil
 	}
 	m, err := x.h.srv.Limits().Decode(body)
 	if err != nil {
@@ -44,22 +52,18 @@ func (x *exchange) message(body []byte) {
 			m.ID = jsonrpc.ID{} // it was a response, which is not answered
 		}
 		x.refuse(http.StatusBadRequest, m.ID, asWire(err))
-		return
+		return nil, nil
 	}
 	if m.Kind() == jsonrpc.Response {
 		x.response(m)
-		return
+		return nil, nil
 	}
-	rq, err := x.h.srv.Decode(m)
+	rq, wrong = x.h.srv.Decode(m)
 	rq.Principal, rq.Header = x.principal, x.r.Header
 	if !x.permit(rq.ID, rq) {
-		return
+		return nil, nil
 	}
-	if rq.Modern() || stateless(x.version) {
-		x.modern(rq, err)
-		return
-	}
-	x.legacy(rq, err)
+	return rq, wrong
 }
 
 // permit reports whether the caller may make these requests, or refuses them.

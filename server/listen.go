@@ -15,21 +15,9 @@ import (
 // of changes for as long as the request lives, and ends with an empty result
 // when the server closes.
 func (s *Server) listen(ctx context.Context, c *Call) (any, error) {
-	var p mcp.ListenParams
-	if err := c.params(&p); err != nil {
+	sub, ack, err := s.subscription(ctx, c)
+	if err != nil {
 		return nil, err
-	}
-	out := func(frame []byte) error {
-		if ctx.Err() != nil {
-			return nil // nothing is written for a request that was cancelled
-		}
-		return c.send(bytes.NewBuffer(frame))
-	}
-	sub := &subscriber{out: out, view: c.view, tag: json.RawMessage(c.ID.String()), held: true}
-	granted := s.grant(ctx, c, sub, &p.Notifications)
-	ack := &mcp.AcknowledgedParams{
-		Meta:          mcp.Meta{mcp.MetaSubscriptionID: sub.tag},
-		Notifications: granted,
 	}
 	// Entered before the acknowledgement, so that no change is missed, and told
 	// only after it.
@@ -49,13 +37,40 @@ func (s *Server) listen(ctx context.Context, c *Call) (any, error) {
 		}
 	case <-closing:
 	}
+	return ended(ctx, c, sub), nil
+}
+
+// subscription returns the subscriber that the caller asks to be, and what it is
+// told of that. It is apart from listen, which holds its stack for as long as the
+// subscription lives.
+func (s *Server) subscription(ctx context.Context, c *Call) (*subscriber, *mcp.AcknowledgedParams, error) {
+	var p mcp.ListenParams
+	if err := c.params(&p); err != nil {
+		return nil, nil, err
+	}
+	out := func(frame []byte) error {
+		if ctx.Err() != nil {
+			return nil // nothing is written for a request that was cancelled
+		}
+		return c.send(bytes.NewBuffer(frame))
+	}
+	sub := &subscriber{out: out, view: c.view, tag: json.RawMessage(c.ID.String()), held: true}
+	granted := s.grant(ctx, c, sub, &p.Notifications)
+	return sub, &mcp.AcknowledgedParams{
+		Meta:          mcp.Meta{mcp.MetaSubscriptionID: sub.tag},
+		Notifications: granted,
+	}, nil
+}
+
+// ended tells the subscriber that the server ends the subscription.
+func ended(ctx context.Context, c *Call, sub *subscriber) *mcp.ListenResult {
 	if c.shared {
 		// On a stream of its own the end says it.
 		_ = c.Notify(context.WithoutCancel(ctx), mcp.NotificationCancelled, &mcp.CancelledParams{
 			Meta: mcp.Meta{mcp.MetaSubscriptionID: sub.tag}, RequestID: c.ID, Reason: "the server is closing",
 		}) // the result says it as well
 	}
-	return &mcp.ListenResult{Result: mcp.Result{Meta: mcp.Meta{mcp.MetaSubscriptionID: sub.tag}}}, nil
+	return &mcp.ListenResult{Result: mcp.Result{Meta: mcp.Meta{mcp.MetaSubscriptionID: sub.tag}}}
 }
 
 // grant narrows a filter to what the server can tell and the caller may see.

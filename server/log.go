@@ -16,7 +16,12 @@ import (
 
 // A logGate bounds the log messages for one caller and counts what it holds back.
 type logGate struct {
-	mu      sync.Mutex
+	mu   sync.Mutex
+	held *heldLogs // nil until something is logged: most callers hear nothing
+}
+
+// heldLogs is what a logGate knows.
+type heldLogs struct {
 	rate    bucket
 	dropped int
 	level   mcp.LoggingLevel // of the last one dropped
@@ -27,22 +32,32 @@ type logGate struct {
 func (g *logGate) pass(rate int, level mcp.LoggingLevel) (dropped int, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.rate.take(rate) {
-		g.dropped++
-		g.level = level
+	if g.held == nil {
+		g.held = &heldLogs{}
+	}
+	if !g.held.rate.take(rate) {
+		g.held.dropped++
+		g.held.level = level
 		return 0, false
 	}
-	dropped, g.dropped = g.dropped, 0
+	dropped, g.held.dropped = g.held.dropped, 0
 	return dropped, true
+}
+
+// takeDropped returns how many messages were held back, and the level of the last.
+func (g *logGate) takeDropped() (dropped int, level mcp.LoggingLevel) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held == nil {
+		return 0, ""
+	}
+	dropped, g.held.dropped = g.held.dropped, 0
+	return dropped, g.held.level
 }
 
 // tellDropped tells how many messages were held back, if there were any.
 func (g *logGate) tellDropped(ctx context.Context, c *Call) {
-	g.mu.Lock()
-	dropped, level := g.dropped, g.level
-	g.dropped = 0
-	g.mu.Unlock()
-	if dropped > 0 {
+	if dropped, level := g.takeDropped(); dropped > 0 {
 		_ = c.notifyDropped(ctx, level, dropped) // a caller that has gone misses nothing
 	}
 }

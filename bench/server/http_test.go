@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,8 @@ func overHTTP(tb testing.TB, stateless bool, rq request) func() {
 	return func() { l.ask(frame, "200") }
 }
 
-// TestHTTPAllocations is TestAllocations over HTTP. What net/http allocates counts.
+// TestHTTPAllocations is TestAllocations over HTTP. What net/http allocates counts, and
+// so does the text of 256 bytes.
 func TestHTTPAllocations(t *testing.T) {
 	if raced {
 		t.Skip("the race detector allocates")
@@ -110,9 +112,9 @@ func TestHTTPAllocations(t *testing.T) {
 		budget float64
 		bytes  uint64
 	}{
-		{"session", overHTTP(t, false, echo256), 42, 4000},
-		{"stateless", overHTTP(t, true, echo256), 42, 4000},
-		{"modern", overHTTP(t, true, echoModern), 48, 4500},
+		{"session", overHTTP(t, false, echo256), 42, 4150},
+		{"stateless", overHTTP(t, true, echo256), 42, 4200},
+		{"modern", overHTTP(t, true, echoModern), 48, 4750},
 	} {
 		got := testing.AllocsPerRun(2000, test.run)
 		size := bytesPerRun(2000, test.run)
@@ -121,4 +123,34 @@ func TestHTTPAllocations(t *testing.T) {
 			t.Errorf("%s: %v allocations and %d bytes, want at most %v and %d", test.name, got, size, test.budget, test.bytes)
 		}
 	}
+}
+
+// TestStackOfSubscriptions keeps the stack that a subscription holds small enough to
+// be halved by the garbage collector. The frames of net/http count.
+func TestStackOfSubscriptions(t *testing.T) {
+	if raced {
+		t.Skip("the race detector needs stack")
+	}
+	const n, most = 300, 13 << 10
+	s := newSite(t, &httpserver.Options{Stateless: true})
+	listen := post(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}`+modernMeta+`}}`,
+		revisionHeader+"2026-07-28\r\nMcp-Method: subscriptions/listen\r\n")
+	stack := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.StackInuse
+	}
+	before := stack()
+	lines := make([]*line, n)
+	for i := range lines {
+		lines[i] = s.dial()
+		lines[i].ask(listen, "200")
+	}
+	after := stack()
+	if each := (max(before, after) - before) / n; each > most {
+		t.Errorf("a subscription holds %d bytes of stack, want at most %d", each, most)
+	}
+	runtime.KeepAlive(lines)
 }

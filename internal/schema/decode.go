@@ -61,10 +61,11 @@ func (c *checker) decodeObject(k *codec, to reflect.Value) bool {
 		c.pos++
 		i := n // most objects are in the order of their type
 		if i >= len(k.members) || k.members[i].name != string(name) {
-			known := false
-			if i, known = k.byName[string(name)]; !known {
+			at, known := k.byName[string(name)]
+			if !known {
 				return false
 			}
+			i = at
 		}
 		m := &k.members[i]
 		if m.bit >= 0 {
@@ -104,14 +105,13 @@ func (c *checker) decodeText(r *rule, to reflect.Value) bool {
 	if inner == nil {
 		return false
 	}
-	text, ok := "", true
+	text := string(inner)
 	if escaped {
-		text, ok = json.Unquote(c.data[start:c.pos])
-	} else {
-		text = string(inner)
-	}
-	if !ok {
-		return false
+		plain, ok := json.Unquote(c.data[start:c.pos])
+		if !ok {
+			return false
+		}
+		text = plain
 	}
 	if r.bindsText() && !r.admitsText([]byte(text)) {
 		return false
