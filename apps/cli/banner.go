@@ -28,7 +28,7 @@ func (p *program) banner(e *endpoint, gw *gateway.Gateway, cfg *config.Config) {
 		width = max(width, utf8.RuneCountInString(s.Name))
 	}
 	for _, s := range list {
-		line := statusLine(s, width)
+		line := p.statusLine(s, width)
 		if where := gw.Where(s.Name); where != "" && s.State == host.Ready {
 			line += ", in " + where
 		}
@@ -85,10 +85,13 @@ func stateStyle(s host.State) style {
 }
 
 // statusLine says in words how a server is doing.
-func statusLine(s host.UpstreamStatus, width int) string {
+func (p *program) statusLine(s host.UpstreamStatus, width int) string {
 	line := pad(s.Name, width) + ": "
 	if width > 0 {
 		line = pad(s.Name, width) + "  "
+	}
+	if needed := loginNeeded(s.Err); needed != nil && s.State != host.Ready {
+		return line + fmt.Sprintf("needs a login: run %q", p.loginCommand(s.Name, needed))
 	}
 	switch s.State {
 	case host.Ready:

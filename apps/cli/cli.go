@@ -24,8 +24,9 @@ type program struct {
 	out, err *console
 	flags    flags
 	answers  answers
-	warn     bool // show what is odd in the configuration
-	started  bool // a command's own code has begun: errors are no longer about usage
+	warn     bool    // show what is odd in the configuration
+	stored   *tokens // what the user has logged in with; nil: not used yet
+	started  bool    // a command's own code has begun: errors are no longer about usage
 }
 
 // flags are those that the commands which talk to a server share.
@@ -53,6 +54,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetArgs(append([]string{}, args...))
+	defer p.close()
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
@@ -77,7 +79,7 @@ arguments, -- and the command that starts a server.
 
 Exit codes: 0 there is a result, 1 the tool reported an error, 2 wrong usage,
 3 the server cannot be reached, 4 the server answered with an error or not as
-the protocol says, 130 interrupted.`,
+the protocol says, 5 a login is needed (ferry login), 130 interrupted.`,
 		Example: `  ferry up
   ferry ls
   ferry call http://127.0.0.1:7332/mcp files_read_file path=README.md
@@ -91,6 +93,7 @@ the protocol says, 130 interrupted.`,
 	root.AddGroup(
 		&cobra.Group{ID: "serve", Title: "Serve:"},
 		&cobra.Group{ID: "ask", Title: "Talk to a server:"},
+		&cobra.Group{ID: "login", Title: "Log in:"},
 	)
 	for _, c := range []*cobra.Command{p.upCommand(), p.serveCommand()} {
 		c.GroupID = "serve"
@@ -103,6 +106,10 @@ the protocol says, 130 interrupted.`,
 		c.GroupID = "ask"
 		c.Args = cobra.ArbitraryArgs
 		p.clientFlags(c)
+		root.AddCommand(c)
+	}
+	for _, c := range []*cobra.Command{p.loginCmd(), p.logoutCmd(), p.authCmd()} {
+		c.GroupID = "login"
 		root.AddCommand(c)
 	}
 	root.AddCommand(p.versionCommand())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ferrymcp/ferry/auth/oauth"
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/httpclient"
 	"github.com/ferrymcp/ferry/jsonrpc"
@@ -21,6 +22,7 @@ const (
 	exitUsage       = 2   // the command line or the configuration is wrong
 	exitUnreachable = 3   // no server, or no answer
 	exitProtocol    = 4   // the server answered with an error, or nonsense
+	exitLogin       = 5   // the user has to log in
 	exitInterrupted = 130 // by the user
 )
 
@@ -64,6 +66,8 @@ func judge(ctx context.Context, err error) (code int, kind string) {
 		return exitInterrupted, "interrupted"
 	case is[*toolError](err):
 		return exitTool, "tool"
+	case is[*loginError](err):
+		return loginCode(err)
 	case noMCP(err):
 		return exitProtocol, "protocol"
 	case is[*unreachableError](err), is[*client.UnreachableError](err), is[*client.TimeoutError](err),
@@ -83,6 +87,15 @@ func noMCP(err error) bool {
 	return ok && e.Status >= 200 && e.Status < 300
 }
 
+// loginCode is judge for errors about logins. That the server cannot be reached now is
+// no reason to log in.
+func loginCode(err error) (code int, kind string) {
+	if e, ok := errors.AsType[*oauth.Error](err); ok && e.Temporary {
+		return exitUnreachable, "unreachable"
+	}
+	return exitLogin, "login"
+}
+
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
@@ -98,6 +111,10 @@ func (p *program) report(ctx context.Context, err error) int {
 	switch kind {
 	case "tool": // has been printed
 		return code
+	case "login":
+		if e, ok := errors.AsType[*loginError](err); ok && e.told {
+			return code
+		}
 	case "interrupted":
 		p.err.line(plain, "ferry: interrupted")
 		return code
@@ -150,6 +167,9 @@ func hints(err error) []string {
 	}
 	if e, ok := errors.AsType[*unreachableError](err); ok && e.hint != "" {
 		lines = append(lines, e.hint)
+	}
+	if e, ok := errors.AsType[*loginError](err); ok && e.hint() != "" {
+		lines = append(lines, e.hint())
 	}
 	if e, ok := errors.AsType[*httpclient.StatusError](err); ok && e.IsAuth() {
 		lines = append(lines, `The server asks for authorization: give it with --header "Authorization: Bearer ...", or under "headers" in the configuration.`)

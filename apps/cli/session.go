@@ -52,7 +52,7 @@ func (p *program) ask(c *cobra.Command, args []string, optional bool, use func(c
 	}
 	err = use(ctx, &session{Session: sess, target: t, program: p}, rest)
 	p.err.settle()
-	return err
+	return p.refused(err, t)
 }
 
 // connect opens a session with the options of the command line.
@@ -84,6 +84,9 @@ func (p *program) connect(c *cobra.Command, t *target) (*client.Session, error) 
 func (p *program) unreached(err error, t *target, byDefault bool) error {
 	if is[*usageError](err) {
 		return err
+	}
+	if refused := p.refused(err, t); is[*loginError](refused) {
+		return refused
 	}
 	if byDefault && is[*client.UnreachableError](err) {
 		return &unreachableError{

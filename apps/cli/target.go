@@ -23,6 +23,7 @@ import (
 // A target is a server to talk to.
 type target struct {
 	name      string // as people know it, without secrets
+	login     string // what to name to log in there
 	carrier   string // how messages travel, for --trace
 	transport transport.Transport
 	close     func() // once the session is closed; may be nil
@@ -176,7 +177,7 @@ func (p *program) entryTarget(ctx context.Context, cfg *config.Config, s config.
 		if err != nil {
 			return nil, err
 		}
-		t.name = s.Name
+		t.name, t.login = s.Name, s.Name
 		if older, ok := t.transport.(transport.Fallbacker); ok && s.Kind == config.SSE {
 			t.carrier, t.transport = "sse", older.Fallback()
 		}
@@ -191,7 +192,7 @@ func (p *program) urlTarget(address string, headers map[string]string) (*target,
 	if err != nil || u.Host == "" {
 		return nil, usagef("%q is not a URL", address)
 	}
-	h := http.Header{"User-Agent": {"ferry/" + version()}}
+	h := p.userAgent()
 	for name, value := range headers {
 		h.Set(name, value)
 	}
@@ -202,12 +203,17 @@ func (p *program) urlTarget(address string, headers map[string]string) (*target,
 		}
 		h.Set(name, strings.TrimSpace(value))
 	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return &target{
-		name:      u.String(),
-		carrier:   "http",
-		transport: httpclient.New(address, &httpclient.Options{Header: h}),
-	}, nil
+	opts, err := p.connectionOptions(address, h)
+	if err != nil {
+		return nil, err
+	}
+	name := endpointName(u)
+	return &target{name: name, login: name, carrier: "http", transport: httpclient.New(address, opts)}, nil
+}
+
+// userAgent are the headers of all requests.
+func (p *program) userAgent() http.Header {
+	return http.Header{"User-Agent": {"ferry/" + version()}}
 }
 
 // completeTarget completes a name from the configuration in the shell.

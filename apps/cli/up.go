@@ -166,10 +166,15 @@ func (p *program) openGateway(ctx context.Context, cfg *config.Config, wait time
 	if wait == 0 {
 		wait = -1 // the host takes 0 for its default
 	}
+	t, err := p.tokens()
+	if err != nil {
+		return nil, err
+	}
 	gw, err := gateway.Open(ctx, cfg, &gateway.Options{
-		Host:   host.Options{Grace: wait},
-		Info:   mcp.Implementation{Name: "ferry", Title: "Ferry", Version: version()},
-		Logger: p.logger(slog.LevelError),
+		Host:       host.Options{Grace: wait},
+		Info:       mcp.Implementation{Name: "ferry", Title: "Ferry", Version: version()},
+		HTTPClient: t.upstream,
+		Logger:     p.logger(slog.LevelError),
 	})
 	switch {
 	case err == nil:
@@ -194,7 +199,7 @@ func (p *program) upStdio(ctx context.Context, cfg *config.Config, f *upFlags) e
 	defer func() { _ = gw.Close() }()
 	for _, s := range gw.Status() {
 		if s.State != host.Ready {
-			p.err.line(yellow, statusLine(s, 0))
+			p.err.line(yellow, p.statusLine(s, 0))
 		}
 	}
 	stop := p.watch(gw)
@@ -235,7 +240,7 @@ func (p *program) watch(gw *gateway.Gateway) (stop func()) {
 	done := make(chan struct{})
 	told := map[string]string{}
 	for _, s := range gw.Status() {
-		told[s.Name] = statusLine(s, 0)
+		told[s.Name] = p.statusLine(s, 0)
 	}
 	unhook := gw.Host().Watch(host.Hooks{Changed: func() {
 		select {
@@ -247,7 +252,7 @@ func (p *program) watch(gw *gateway.Gateway) (stop func()) {
 	watching.Go(func() {
 		for {
 			for _, s := range gw.Status() {
-				line := statusLine(s, 0)
+				line := p.statusLine(s, 0)
 				if s.State == host.Connecting || s.State == host.Stopped || told[s.Name] == line {
 					continue
 				}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"sync"
 
+	"github.com/ferrymcp/ferry/apps/config"
 	"github.com/ferrymcp/ferry/ext/apps"
 	"github.com/ferrymcp/ferry/host"
 	"github.com/ferrymcp/ferry/mcp"
@@ -23,6 +25,10 @@ type Options struct {
 	Server server.Options
 	// Host configures the connections that Open makes.
 	Host host.Options
+	// HTTPClient returns what sends Open's requests to a server over HTTP, with its
+	// headers, such as one that knows where the user has logged in. A nil function, and
+	// a nil client, mean the usual. It is for the caller to close, after the gateway.
+	HTTPClient func(*config.Server) *http.Client
 	// Logger gets what nobody else is told, and what child processes write to
 	// standard error; nil discards it. It is used where Server and Host have
 	// none of their own.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"path"
@@ -31,7 +30,7 @@ func Open(ctx context.Context, cfg *config.Config, opts *Options) (*Gateway, err
 	declare(&o.Host.Capabilities)
 	own := newBuiltins(ctx, o.Logger)
 	h := host.New(o.Info, &o.Host)
-	if err := mount(h, cfg, own, o.Logger); err != nil {
+	if err := mount(h, cfg, own, &o); err != nil {
 		return nil, errors.Join(err, h.Close(), own.close())
 	}
 	g := New(h, &o)
@@ -56,13 +55,13 @@ func declare(c *mcp.ClientCapabilities) {
 }
 
 // mount adds all servers of a configuration.
-func mount(h *host.Host, cfg *config.Config, own *builtins, log *slog.Logger) error {
+func mount(h *host.Host, cfg *config.Config, own *builtins, o *Options) error {
 	var problems []error
 	for _, s := range slices.Concat(cfg.Ferry.Builtins, cfg.Servers) {
 		if s.Disabled {
 			continue
 		}
-		t, err := reach(&s, cfg.Dir, own, log)
+		t, err := reach(&s, cfg.Dir, own, o)
 		if err == nil {
 			err = h.Add(host.Upstream{Name: s.Name, Transport: t, Prefix: &s.Prefix, Timeout: s.Timeout, Show: chooses(s.Tools)})
 		}
@@ -74,22 +73,31 @@ func mount(h *host.Host, cfg *config.Config, own *builtins, log *slog.Logger) er
 }
 
 // reach makes the transport of an entry.
-func reach(s *config.Server, dir string, own *builtins, log *slog.Logger) (transport.Transport, error) {
+func reach(s *config.Server, dir string, own *builtins, o *Options) (transport.Transport, error) {
 	switch s.Kind {
 	case config.Builtin:
 		return own.open(s, dir)
 	case config.Stdio:
 		return &transport.Command{
 			Path: s.Command, Args: s.Args, Dir: s.Cwd, Env: environment(s.Env),
-			Stderr: &lineLog{log: log, server: s.Name},
+			Stderr: &lineLog{log: o.Logger, server: s.Name},
 		}, nil
 	case config.HTTP:
-		return httpclient.New(s.URL, &httpclient.Options{Header: header(s.Headers)}), nil
+		return httpclient.New(s.URL, o.connection(s)), nil
 	case config.SSE:
-		return httpclient.NewSSE(s.URL, &httpclient.Options{Header: header(s.Headers)}), nil
+		return httpclient.NewSSE(s.URL, o.connection(s)), nil
 	default:
 		return nil, fmt.Errorf("unknown kind %q", s.Kind)
 	}
+}
+
+// connection returns how to send requests to a server over HTTP.
+func (o *Options) connection(s *config.Server) *httpclient.Options {
+	c := &httpclient.Options{Header: header(s.Headers)}
+	if o.HTTPClient != nil {
+		c.Client = o.HTTPClient(s)
+	}
+	return c
 }
 
 func header(values config.Secrets) http.Header {

@@ -33,6 +33,9 @@ type Error struct {
 	Temporary bool
 	// RetryAfter is how long the server asks to wait; 0 if it does not.
 	RetryAfter time.Duration
+	// Scopes are those that the user has to agree to, in addition to what they did, when
+	// Err is ErrLoginRequired and the server has named some.
+	Scopes []string
 	// Err is the reason.
 	Err error
 }

@@ -39,7 +39,10 @@ type identity struct {
 }
 
 func (r *Registration) identity() *identity {
-	return &identity{ID: r.ID, Secret: oauthwire.Secret(r.Secret), Method: r.Method, key: r.Key, keyID: r.KeyID}
+	kept := r.Keep && r.Key == nil // keys are for their owners to keep
+	return &identity{
+		ID: r.ID, Secret: oauthwire.Secret(r.Secret), Method: r.Method, key: r.Key, keyID: r.KeyID, Kept: kept, Asked: kept,
+	}
 }
 
 // stored returns the identity as it is kept with a token.

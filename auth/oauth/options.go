@@ -96,6 +96,9 @@ type Registration struct {
 	// Method is how to authenticate, such as "client_secret_post". Empty means as the
 	// metadata of the server says.
 	Method string
+	// Keep writes ID and Secret into the store when they have been used to log in, so
+	// that clients who are not told of the registration can go on with the token.
+	Keep bool
 }
 
 // LogValue implements slog.LogValuer; the secret stays out.

@@ -246,7 +246,9 @@ func (s *session) stillNamed(ctx context.Context, c *credential, n *need) bool {
 // pages.
 func (s *session) login(ctx context.Context, n *need) (*credential, error) {
 	if s.c.opts.Grant == nil && s.c.opts.Unattended {
-		return nil, fail("authorize", s.name, ErrLoginRequired)
+		e := fail("authorize", s.name, ErrLoginRequired)
+		e.Scopes = slices.Clone(n.scopes)
+		return nil, e
 	}
 	unlock, err := lock(ctx, s.c.opts.Store, pointerKey(s.name))
 	if err != nil {
@@ -332,6 +334,11 @@ func (s *session) keep(ctx context.Context, c *credential) error {
 	defer unlock()
 	s.c.opts.Logger.Info("obtained a token", "issuer", c.Issuer, "resource", c.Resource, "scopes", c.Scopes)
 	s.put(ctx, c)
+	if c.Client.Asked {
+		if err := save(ctx, s.c.opts.Store, clientKey(c.Issuer), &c.Client); err != nil {
+			return err
+		}
+	}
 	return s.point(ctx, c)
 }
 
