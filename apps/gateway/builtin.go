@@ -47,7 +47,7 @@ func (b *builtins) open(s *config.Server, dir string) (transport.Transport, erro
 		return nil, fmt.Errorf("there is no builtin server %q, only %s", s.Command, strings.Join(servers.Names(), ", "))
 	}
 	made, err := builtin.Open(b.ctx, &servers.Setup{
-		Dir:    dir,
+		Dir: dir, Behind: true,
 		Env:    func(name string) string { return cmp.Or(s.Env[name], os.Getenv(name)) },
 		Server: &server.Options{Logger: b.log.With(slog.String("server", s.Name))},
 	}, s.Args)

@@ -54,6 +54,8 @@ type Setup struct {
 	// Launched tells that the one client there will be has started this program: it
 	// may say where the server works.
 	Launched bool
+	// Behind tells that its clients are those of a gateway.
+	Behind bool
 	// Stderr takes what the server shows to people; nil shows nothing.
 	Stderr io.Writer
 	// Server configures the server; nil is valid.

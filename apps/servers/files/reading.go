@@ -11,62 +11,71 @@ import (
 	"github.com/ferrymcp/ferry/server"
 )
 
-// readFile holds the arguments of read_file.
+// readFile holds the arguments of read_text_file.
 type readFile struct {
-	Path   string `json:"path" jsonschema:"path of the file, relative to the allowed folder or absolute inside it"`
-	Head   int    `json:"head,omitzero" jsonschema:"return only so many first lines"`
-	Tail   int    `json:"tail,omitzero" jsonschema:"return only so many last lines"`
-	Offset int    `json:"offset,omitzero" jsonschema:"number of the first line to return, from 1"`
-	Limit  int    `json:"limit,omitzero" jsonschema:"how many lines to return from offset on"`
+	Path   string `json:"path"`
+	Head   int    `json:"head,omitzero"`
+	Tail   int    `json:"tail,omitzero"`
+	Offset int    `json:"offset,omitzero"`
+	Limit  int    `json:"limit,omitzero"`
 }
 
 // onePath holds the arguments of tools that need a path only.
 type onePath struct {
-	Path string `json:"path" jsonschema:"path relative to the allowed folder, or absolute inside it; a dot stands for the folder itself"`
+	Path string `json:"path"`
 }
 
 // readFiles holds the arguments of read_multiple_files.
 type readFiles struct {
-	Paths []string `json:"paths" jsonschema:"paths of the files, relative to the allowed folder or absolute inside it"`
+	Paths []string `json:"paths"`
 }
 
 // maxFiles is how many files one call reads.
-const maxFiles = 100
+const maxFiles = 1000
 
 // addReading adds the tools that read files.
 func (t *tools) addReading(srv *server.Server) {
-	add(srv, mcp.Tool{
-		Name:  "read_file",
-		Title: "Read file",
+	add(t, srv, mcp.Tool{
+		Name: "read_file", Title: "Read File (Deprecated)", Annotations: reading(),
+		Description: "Reads a text file. The same as read_text_file, which should be used instead.",
+	}, readText)
+	add(t, srv, mcp.Tool{
+		Name: "read_text_file", Title: "Read Text File", Annotations: reading(),
 		Description: "Reads a file that holds text in UTF-8: all of it, the first lines (head), the last lines (tail), " +
 			"or some lines from the middle (offset and limit). Use read_media_file for pictures, sound and other bytes.",
-		Annotations: reading(),
-	}, t.readFile)
-	server.AddTool(srv, mcp.Tool{
-		Name:        "read_media_file",
-		Title:       "Read media file",
+	}, readText)
+	add(t, srv, mcp.Tool{
+		Name: "read_media_file", Title: "Read Media File", Annotations: reading(), OutputSchema: mediaSchema,
 		Description: "Reads a picture, sound or any other file that is not text, as bytes with their type.",
-		Annotations: reading(),
-	}, t.readMedia)
-	add(srv, mcp.Tool{
-		Name:  "read_multiple_files",
-		Title: "Read several files",
+	}, readMedia)
+	add(t, srv, mcp.Tool{
+		Name: "read_multiple_files", Title: "Read Multiple Files", Annotations: reading(),
 		Description: "Reads several files that hold text in UTF-8, each after its path. " +
 			"A file that cannot be read is reported in its place; the others are returned.",
-		Annotations: reading(),
 	}, t.readFiles)
 }
 
-func (t *tools) readFile(ctx context.Context, in readFile) (*mcp.CallToolResult, error) {
-	content, err := t.folder.ReadText(ctx, in.Path, folder.Lines{Head: in.Head, Tail: in.Tail, Offset: in.Offset, Limit: in.Limit})
+func readText(ctx context.Context, r request[readFile]) (*mcp.CallToolResult, error) {
+	f, rel, err := r.At(r.in.Path)
 	if err != nil {
 		return nil, err
+	}
+	content, err := f.ReadText(ctx, rel, folder.Lines{Head: r.in.Head, Tail: r.in.Tail, Offset: r.in.Offset, Limit: r.in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	if r.in.Head > 0 {
+		content = strings.TrimSuffix(content, "\n")
 	}
 	return text(content)
 }
 
-func (t *tools) readMedia(_ context.Context, _ *server.Call, in onePath) (*mcp.CallToolResult, error) {
-	b, err := t.folder.ReadBytes(in.Path)
+func readMedia(_ context.Context, r request[onePath]) (*mcp.CallToolResult, error) {
+	f, rel, err := r.At(r.in.Path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := f.ReadBytes(rel)
 	if err != nil {
 		return nil, err
 	}
@@ -77,26 +86,30 @@ func (t *tools) readMedia(_ context.Context, _ *server.Call, in onePath) (*mcp.C
 	case strings.HasPrefix(b.MIMEType, "audio/"):
 		content = mcp.Audio(b.Data, b.MIMEType)
 	default:
-		uri, err := t.folder.URI(in.Path)
+		uri, err := f.URI(rel)
 		if err != nil {
 			return nil, err
 		}
 		content = mcp.Embed(mcp.BlobResource(uri, b.MIMEType, b.Data))
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{content}}, nil
+	structured, err := raw(map[string][]mcp.Content{"content": {content}})
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{content}, StructuredContent: structured}, nil
 }
 
-func (t *tools) readFiles(ctx context.Context, in readFiles) (*mcp.CallToolResult, error) {
+func (t *tools) readFiles(ctx context.Context, r request[readFiles]) (*mcp.CallToolResult, error) {
 	switch {
-	case len(in.Paths) == 0:
+	case len(r.in.Paths) == 0:
 		return nil, errors.New("there are no paths: give at least one")
-	case len(in.Paths) > maxFiles:
-		return nil, fmt.Errorf("there are %d paths: one call reads at most %d files", len(in.Paths), maxFiles)
+	case len(r.in.Paths) > maxFiles:
+		return nil, fmt.Errorf("there are %d paths: one call reads at most %d files", len(r.in.Paths), maxFiles)
 	}
-	left := t.folder.MaxText()
-	parts := make([]string, len(in.Paths))
-	for i, name := range in.Paths {
-		content, err := t.folder.ReadText(ctx, name, folder.Lines{})
+	left := r.Folders()[0].MaxText()
+	parts := make([]string, len(r.in.Paths))
+	for i, name := range r.in.Paths {
+		content, err := readWhole(ctx, r.Set, name)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -111,4 +124,12 @@ func (t *tools) readFiles(ctx context.Context, in readFiles) (*mcp.CallToolResul
 		parts[i] = fmt.Sprintf("%s:\n%s\n", folder.Quote(name), content)
 	}
 	return text(strings.Join(parts, "\n---\n"))
+}
+
+func readWhole(ctx context.Context, set *folder.Set, name string) (string, error) {
+	f, rel, err := set.At(name)
+	if err != nil {
+		return "", err
+	}
+	return f.ReadText(ctx, rel, folder.Lines{})
 }

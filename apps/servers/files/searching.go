@@ -12,19 +12,21 @@ import (
 
 // findFiles holds the arguments of search_files.
 type findFiles struct {
-	Path    string   `json:"path" jsonschema:"folder to search, relative to the allowed folder or absolute inside it"`
-	Pattern string   `json:"pattern" jsonschema:"pattern for the path below that folder: * any name, ** any folders, {a,b} a or b; so **/*.go is every Go file"`
-	Exclude []string `json:"excludePatterns,omitzero" jsonschema:"patterns for what to leave out, such as node_modules or **/*.log"`
+	Path      string   `json:"path"`
+	Pattern   string   `json:"pattern"`
+	Exclude   []string `json:"excludePatterns,omitzero"`
+	Gitignore bool     `json:"respectGitignore,omitzero"`
 }
 
 // findText holds the arguments of search_text.
 type findText struct {
-	Path       string   `json:"path" jsonschema:"folder or file to search, relative to the allowed folder or absolute inside it"`
-	Pattern    string   `json:"pattern" jsonschema:"regular expression in the syntax of RE2, matched line by line"`
-	IgnoreCase bool     `json:"ignoreCase,omitzero" jsonschema:"take capitals and small letters as the same"`
-	Include    string   `json:"include,omitzero" jsonschema:"search only files whose name or path matches this pattern, such as *.go"`
-	Exclude    []string `json:"excludePatterns,omitzero" jsonschema:"patterns for what to leave out, such as node_modules or **/*.log"`
-	MaxResults int      `json:"maxResults,omitzero" jsonschema:"how many lines to return at most; 200 if not given"`
+	Path       string   `json:"path"`
+	Pattern    string   `json:"pattern"`
+	IgnoreCase bool     `json:"ignoreCase,omitzero"`
+	Include    string   `json:"include,omitzero"`
+	Exclude    []string `json:"excludePatterns,omitzero"`
+	Gitignore  bool     `json:"respectGitignore,omitzero"`
+	MaxResults int      `json:"maxResults,omitzero"`
 }
 
 // defaultMatches is how many lines search_text returns when it is not told.
@@ -32,43 +34,60 @@ const defaultMatches = 200
 
 // addSearching adds the tools that search.
 func (t *tools) addSearching(srv *server.Server) {
-	add(srv, mcp.Tool{
-		Name:  "search_files",
-		Title: "Search for files",
-		Description: "Finds files and folders by their path below a folder. *.txt finds text files in the folder itself, " +
-			"**/*.txt in it and all below. Links are not followed. Paths are relative to the allowed folder; folders end with a slash.",
-		Annotations: reading(),
-	}, t.findFiles)
-	add(srv, mcp.Tool{
-		Name:  "search_text",
-		Title: "Search in files",
+	add(t, srv, mcp.Tool{
+		Name: "search_files", Title: "Search Files", Annotations: reading(),
+		Description: "Finds files and folders by their path below a folder, and returns their full paths. *.txt finds text files in the folder itself, " +
+			"**/*.txt in it and all below. Folders that are links are not entered.",
+	}, findNames)
+	add(t, srv, mcp.Tool{
+		Name: "search_text", Title: "Search in Files", Annotations: reading(),
 		Description: "Finds lines that match a regular expression in the text files of a folder and all below it, " +
 			"in the form path:line: text. Files that are not text are passed over.",
-		Annotations: reading(),
-	}, t.findText)
+	}, findLines)
 }
 
-func (t *tools) findFiles(ctx context.Context, in findFiles) (*mcp.CallToolResult, error) {
-	found, err := t.folder.Find(ctx, in.Path, in.Pattern, in.Exclude)
+func findNames(ctx context.Context, r request[findFiles]) (*mcp.CallToolResult, error) {
+	f, rel, err := r.At(r.in.Path)
+	if err != nil {
+		return nil, err
+	}
+	// Links that lead out or nowhere are not shown: nothing can be done with them.
+	inside := func(name string) bool {
+		_, err := r.Stat(f.Full(name))
+		return err == nil
+	}
+	found, err := f.Find(ctx, rel, r.in.Pattern, walk(ctx, r.call, r.in.Exclude, r.in.Gitignore), inside)
 	if err != nil {
 		return nil, err
 	}
 	if len(found.Paths) == 0 {
 		return text("No matches found", string(found.Cut))
 	}
-	for i, name := range found.Paths {
-		found.Paths[i] = folder.Quote(name)
+	base := f.Full(".")
+	if !strings.HasSuffix(base, separator) {
+		base += separator
 	}
-	return text(strings.Join(found.Paths, "\n"), rest(found.More, "narrow the pattern or choose a folder further down"), string(found.Cut))
+	var b strings.Builder
+	for i, name := range found.Paths {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(folder.Quote(base + native(name)))
+	}
+	return text(b.String(), rest(found.More, "narrow the pattern or choose a folder further down"), string(found.Cut))
 }
 
-func (t *tools) findText(ctx context.Context, in findText) (*mcp.CallToolResult, error) {
-	if in.MaxResults <= 0 {
-		in.MaxResults = defaultMatches
+func findLines(ctx context.Context, r request[findText]) (*mcp.CallToolResult, error) {
+	f, rel, err := r.At(r.in.Path)
+	if err != nil {
+		return nil, err
 	}
-	m, err := t.folder.Search(ctx, folder.Query{
-		Path: in.Path, Expression: in.Pattern, IgnoreCase: in.IgnoreCase,
-		Include: in.Include, Exclude: in.Exclude, Results: in.MaxResults,
+	if r.in.MaxResults <= 0 {
+		r.in.MaxResults = defaultMatches
+	}
+	m, err := f.Search(ctx, folder.Query{
+		Path: rel, Expression: r.in.Pattern, IgnoreCase: r.in.IgnoreCase, Include: r.in.Include,
+		Walk: walk(ctx, r.call, r.in.Exclude, r.in.Gitignore), Results: r.in.MaxResults,
 	})
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 // Package files is the server "files": it lets a model read, search and change
-// the files of one folder and of nothing outside it. The work is done by
+// the files of some folders and of nothing outside them. The work is done by
 // package folder; this package gives it the form of tools and resources.
 package files
 
@@ -7,22 +7,26 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
+	"log/slog"
+	"sync"
 
 	"github.com/ferrymcp/ferry/apps/servers/files/folder"
-	"github.com/ferrymcp/ferry/jsonrpc"
+	"github.com/ferrymcp/ferry/apps/servers/internal/icon"
+	"github.com/ferrymcp/ferry/apps/servers/internal/result"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/server"
 )
 
 // version is what the server says of itself; it follows its tools.
-const version = "1.0.0"
+const version = "1.1.0"
 
-// maxListed is how many files of the folder itself are listed as resources.
-const maxListed = 100
-
-// Options configures the server. Nil is valid.
+// Options configures the server.
 type Options struct {
+	// Folders are the folders that may be used. There must be one, unless the client
+	// names them: see Roots.
+	Folders []string
+	// Roots says what the client's roots are for.
+	Roots RootsPolicy
 	// ReadOnly leaves out the tools that change something.
 	ReadOnly bool
 	// Limits bound what one call can cost.
@@ -31,42 +35,67 @@ type Options struct {
 	Server *server.Options
 }
 
-// A Server serves one folder. It holds the folder open, so it must be closed;
-// the embedded Server can be handed to whatever serves a server.
+// A Server serves some folders. It holds them open, so it must be closed; the
+// embedded Server can be handed to whatever serves a server.
 type Server struct {
 	*server.Server
-	folder *folder.Folder
+	tools *tools
 }
 
-// New opens the folder and makes the server.
-func New(dir string, opts *Options) (*Server, error) {
-	if opts == nil {
-		opts = &Options{}
+// tools are the tools over the folders.
+type tools struct {
+	opts    Options
+	own     *folder.Set // nil if there are none
+	writing sync.Mutex  // held while a file is replaced, whatever set it is in
+	roots   roots
+	watch   *watch
+	log     *slog.Logger
+	icons   []mcp.Icon
+}
+
+// New opens the folders and makes the server. Folders that cannot be used are left
+// out with a word in the log, as long as there is one left. Nil opts are an error, as
+// there are no folders in them.
+func New(opts *Options) (*Server, error) {
+	t := &tools{log: slog.New(slog.DiscardHandler)}
+	if opts != nil {
+		t.opts = *opts
 	}
-	f, err := folder.Open(dir, opts.Limits)
-	if err != nil {
+	if o := t.opts.Server; o != nil && o.Logger != nil {
+		t.log = o.Logger
+	}
+	own, err := folder.OpenSet(t.opts.Folders, t.opts.Limits, &t.writing)
+	switch {
+	case own == nil && err != nil:
 		return nil, err
+	case own == nil && t.opts.Roots != RootsReplace:
+		return nil, errors.New("there is no folder to serve: name one")
+	case err != nil:
+		t.log.Warn("folders left out", slog.Any("error", err))
 	}
-	info := mcp.Implementation{Name: "files", Title: "Files", Version: version}
-	srv := server.New(info, opts.Server)
-	t := &tools{folder: f}
+	t.own = own
+	t.icons = icon.Line("M3 6a2 2 0 0 1 2-2h4l2 3h8a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z")
+	srv := server.New(mcp.Implementation{Name: "files", Title: "Files", Version: version, Icons: t.icons}, t.opts.Server)
+	t.watch = newWatch(t.log, srv.ResourceUpdated)
 	t.addReading(srv)
 	t.addListing(srv)
 	t.addSearching(srv)
-	if !opts.ReadOnly {
+	if !t.opts.ReadOnly {
 		t.addWriting(srv)
 	}
 	t.addResources(srv)
-	return &Server{Server: srv, folder: f}, nil
+	srv.Use(t.rootsChanged)
+	return &Server{Server: srv, tools: t}, nil
 }
 
-// Close ends the server and gives the folder back. It may be called again.
+// Close ends the server and gives the folders back. It may be called again.
 func (s *Server) Close() error {
-	return errors.Join(s.Server.Close(), s.folder.Close())
+	errs := []error{s.Server.Close(), s.tools.watch.close()}
+	if s.tools.own != nil {
+		errs = append(errs, s.tools.own.Close())
+	}
+	return errors.Join(errs...)
 }
-
-// tools are the tools over one folder.
-type tools struct{ folder *folder.Folder }
 
 // reading are the hints of tools that change nothing.
 func reading() *mcp.ToolAnnotations {
@@ -78,92 +107,46 @@ func writing(idempotent, destructive bool) *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{IdempotentHint: idempotent, DestructiveHint: &destructive, OpenWorldHint: mcp.Ptr(false)}
 }
 
-// contentSchema describes what most tools give: their text, once more.
-var contentSchema = json.RawMessage(`{"type":"object","properties":{"content":{"type":"string"}},"required":["content"]}`)
-
 // text makes a result of a text. Notes are for the model and not part of it.
 func text(content string, notes ...string) (*mcp.CallToolResult, error) {
-	raw, err := json.Marshal(struct {
+	answer, err := result.JSON(struct {
 		Content string `json:"content"`
 	}{content})
 	if err != nil {
 		return nil, err
 	}
-	result := &mcp.CallToolResult{Content: []mcp.Content{mcp.Text(content)}, StructuredContent: raw}
+	answer.Content = []mcp.Content{mcp.Text(content)}
 	for _, note := range notes {
 		if note != "" {
-			result.Content = append(result.Content, mcp.Text(note))
+			answer.Content = append(answer.Content, mcp.Text(note))
 		}
 	}
-	return result, nil
+	return answer, nil
+}
+
+// A request is a call of a tool: its arguments, and the folders that it may use.
+type request[In any] struct {
+	*folder.Set
+	call *server.Call
+	in   In
 }
 
 // add adds a tool whose result is a text.
-func add[In any](srv *server.Server, t mcp.Tool, fn func(ctx context.Context, in In) (*mcp.CallToolResult, error)) {
-	t.OutputSchema = contentSchema
-	server.AddTool(srv, t, func(ctx context.Context, _ *server.Call, in In) (*mcp.CallToolResult, error) { return fn(ctx, in) })
-}
-
-// addResources lets clients read files by address. Only the files of the
-// folder itself are listed, as they are at that time.
-func (t *tools) addResources(srv *server.Server) {
-	srv.AddResourceTemplate(mcp.ResourceTemplate{
-		URITemplate: "file:///{+path}",
-		Name:        "file",
-		Title:       "File",
-		Description: "A file in " + t.folder.Dir() + ", by its absolute path",
-	}, t.readResource)
-	srv.Use(func(next server.Handler) server.Handler {
-		return func(ctx context.Context, c *server.Call) (any, error) {
-			result, err := next(ctx, c)
-			if list, ok := result.(*mcp.ListResourcesResult); ok && err == nil {
-				return t.listResources(list)
-			}
-			return result, err
+func add[In any](t *tools, srv *server.Server, tool mcp.Tool, fn func(ctx context.Context, r request[In]) (*mcp.CallToolResult, error)) {
+	if tool.OutputSchema == nil {
+		tool.OutputSchema = contentSchema
+	}
+	tool.InputSchema = inputSchemas[tool.Name]
+	tool.Icons = t.icons
+	server.AddTool(srv, tool, func(ctx context.Context, c *server.Call, in In) (*mcp.CallToolResult, error) {
+		set, done, err := t.folders(ctx, c)
+		if err != nil {
+			return nil, err
 		}
+		defer done()
+		return fn(ctx, request[In]{set, c, in})
 	})
 }
 
-// listResources puts the files into a copy of the list.
-func (t *tools) listResources(list *mcp.ListResourcesResult) (any, error) {
-	files, err := t.folder.Files(maxListed)
-	if err != nil {
-		return nil, refused(err)
-	}
-	with := *list
-	with.Resources = make([]mcp.Resource, len(files))
-	for i, f := range files {
-		uri, err := t.folder.URI(f.Path)
-		if err != nil {
-			return nil, refused(err)
-		}
-		with.Resources[i] = mcp.Resource{URI: uri, Name: f.Path, MIMEType: f.MIMEType, Size: &f.Size}
-	}
-	return &with, nil
-}
-
-// readResource reads a file, as text if it is text.
-func (t *tools) readResource(_ context.Context, _ *server.Call, uri string, _ map[string]string) (*mcp.ReadResourceResult, error) {
-	name, err := t.folder.FromURI(uri)
-	if err != nil {
-		return nil, refused(err)
-	}
-	b, err := t.folder.ReadBytes(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, &mcp.ResourceNotFoundError{URI: uri}
-	case err != nil:
-		return nil, refused(err)
-	}
-	contents := mcp.BlobResource(uri, b.MIMEType, b.Data)
-	if b.Text() {
-		contents = mcp.TextResource(uri, b.MIMEType, string(b.Data))
-	}
-	return &mcp.ReadResourceResult{Contents: []mcp.ResourceContents{contents}}, nil
-}
-
-// refused makes an error whose text reaches the client: package folder writes
-// its errors for whoever asked.
-func refused(err error) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
-}
+// raw is JSON of anything.
+func raw(v any) (json.RawMessage, error) { return json.Marshal(v) }

@@ -1,7 +1,6 @@
 package files_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,7 +17,6 @@ import (
 	"github.com/ferrymcp/ferry/client"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/mcptest"
-	"github.com/ferrymcp/ferry/transport"
 )
 
 const png = "\x89PNG\r\n\x1a\n\x00"
@@ -27,26 +24,32 @@ const png = "\x89PNG\r\n\x1a\n\x00"
 // connect serves a folder of files over a pipe and returns a client's session.
 func connect(t *testing.T, dir string, opts *files.Options, revision string) *client.Session {
 	t.Helper()
-	srv, err := files.New(dir, opts)
+	var o files.Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Folders = []string{dir}
+	return connectTo(t, &o, revision)
+}
+
+// connectTo serves folders of files over a pipe and returns a client's session.
+func connectTo(t *testing.T, opts *files.Options, revision string) *client.Session {
+	t.Helper()
+	return connectAs(t, opts, &client.Options{Revision: revision})
+}
+
+func connectAs(t *testing.T, opts *files.Options, as *client.Options) *client.Session {
+	t.Helper()
+	srv, err := files.New(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near, far := transport.Pipe()
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = srv.ServeConn(t.Context(), far) })
-	c := client.New(mcp.Implementation{Name: "test", Version: "1"}, &client.Options{Revision: revision})
-	sess, err := c.Connect(t.Context(), transport.Dial(func(context.Context) (transport.Conn, error) { return near, nil }))
-	if err != nil {
-		t.Fatalf("connect: %v", err)
-	}
 	t.Cleanup(func() {
-		_ = sess.Close()
 		if err := errors.Join(srv.Close(), srv.Close()); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		wg.Wait()
 	})
-	return sess
+	return mcptest.Pair(t, srv.Server, as)
 }
 
 // fixture makes a folder with a few files.
@@ -88,7 +91,7 @@ func TestTools(t *testing.T) {
 	t.Parallel()
 	readers := []string{
 		"directory_tree", "get_file_info", "list_allowed_directories", "list_directory",
-		"read_file", "read_media_file", "read_multiple_files", "search_files", "search_text",
+		"list_directory_with_sizes", "read_text_file", "read_file", "read_media_file", "read_multiple_files", "search_files", "search_text",
 	}
 	for _, tt := range []struct {
 		opts *files.Options
@@ -133,7 +136,7 @@ func TestReading(t *testing.T) {
 	}{
 		{"read_file", `{"path":"a.txt"}`, []string{"one\ntwo\nthree\n"}},
 		{"read_file", `{"path":` + string(abs) + `}`, []string{"one\ntwo\nthree\n"}},
-		{"read_file", `{"path":"a.txt","head":1}`, []string{"one\n"}},
+		{"read_text_file", `{"path":"a.txt","head":1}`, []string{"one"}},
 		{"read_file", `{"path":"a.txt","tail":1}`, []string{"three\n"}},
 		{"read_file", `{"path":"a.txt","offset":2,"limit":1}`, []string{"two\n"}},
 		{"read_file", `{"path":"empty.txt"}`, []string{""}},
@@ -150,11 +153,11 @@ func TestReading(t *testing.T) {
 		}},
 		{"directory_tree", `{"path":"sub"}`, []string{"[\n  {\n    \"name\": \"b.go\",\n    \"type\": \"file\"\n  },\n  {\n    \"name\": \"deep\",\n    \"type\": \"directory\",\n" +
 			"    \"children\": [\n      {\n        \"name\": \"<c>.md\",\n        \"type\": \"file\"\n      }\n    ]\n  }\n]"}},
-		{"search_files", `{"path":".","pattern":"**/*.md"}`, []string{"fence.md\nsub/deep/<c>.md"}},
-		{"search_files", `{"path":".","pattern":"**/*.md","excludePatterns":["sub"]}`, []string{"fence.md"}},
+		{"search_files", `{"path":".","pattern":"**/*.md"}`, []string{dir + "/fence.md\n" + dir + "/sub/deep/<c>.md"}},
+		{"search_files", `{"path":".","pattern":"**/*.md","excludePatterns":["sub"]}`, []string{dir + "/fence.md"}},
 		{"search_files", `{"path":".","pattern":"*.zip"}`, []string{"No matches found"}},
 		{"search_files", `{"path":".","pattern":"**"}`, []string{
-			".hidden\na.txt\ndata.bin\nempty.txt\nfence.md\npic.png",
+			dir + strings.Join([]string{"/.hidden", "/a.txt", "/data.bin", "/empty.txt", "/fence.md", "/pic.png"}, "\n"+dir),
 			"… 6 more: narrow the pattern or choose a folder further down",
 		}},
 		{"search_text", `{"path":".","pattern":"T\\w+e","ignoreCase":true,"include":"*.txt"}`, []string{"a.txt:3: three"}},
@@ -176,7 +179,7 @@ func TestReading(t *testing.T) {
 		}
 	}
 	got, _ := call(t, sess, "get_file_info", `{"path":"pic.png"}`)
-	for _, want := range []string{"path: pic.png\n", "kind: file\n", "size: 9\n", "isFile: true\n", "permissions: 644", "mimeType: image/png"} {
+	for _, want := range []string{"size: 9\n", "isFile: true\n", "permissions: 644", "mimeType: image/png"} {
 		if !strings.Contains(got[0], want) {
 			t.Errorf("get_file_info has no %q:\n%s", want, got[0])
 		}
@@ -204,30 +207,34 @@ func TestMedia(t *testing.T) {
 func TestWriting(t *testing.T) {
 	t.Parallel()
 	dir := fixture(t)
+	head := func(fence, name string) string {
+		name = filepath.Join(dir, name)
+		return fence + "diff\nIndex: " + name + "\n" + strings.Repeat("=", 67) + "\n--- " + name + "\toriginal\n+++ " + name + "\tmodified\n"
+	}
 	sess := connect(t, dir, nil, "")
 	for _, tt := range []struct {
 		tool, arguments string
 		want            []string
 	}{
-		{"write_file", `{"path":"new.txt","content":"é"}`, []string{"Created new.txt (2 bytes)"}},
-		{"write_file", `{"path":"new.txt","content":""}`, []string{"Replaced new.txt (0 bytes)"}},
-		{"write_file", `{"path":"x/y/z.txt","content":"z","createParents":true}`, []string{"Created x/y/z.txt (1 bytes)"}},
+		{"write_file", `{"path":"new.txt","content":"é"}`, []string{"Successfully wrote to new.txt"}},
+		{"write_file", `{"path":"new.txt","content":""}`, []string{"Successfully wrote to new.txt"}},
+		{"write_file", `{"path":"x/y/z.txt","content":"z","createParents":true}`, []string{"Successfully wrote to x/y/z.txt"}},
 		{
 			"edit_file", `{"path":"a.txt","edits":[{"oldText":"two","newText":"2"}],"dryRun":true}`,
-			[]string{"```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n```\n", "The file was not changed: this is what would change."},
+			[]string{head("```", "a.txt") + "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n```\n\n", "The file was not changed: this is what would change."},
 		},
 		{
 			"edit_file", `{"path":"a.txt","edits":[{"oldText":"two","newText":"2"}]}`,
-			[]string{"```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n```\n"},
+			[]string{head("```", "a.txt") + "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n```\n\n"},
 		},
 		{
 			"edit_file", `{"path":"fence.md","edits":[{"oldText":"x","newText":"y"}]}`,
-			[]string{"````diff\n--- a/fence.md\n+++ b/fence.md\n@@ -1,3 +1,3 @@\n ```\n-x\n+y\n ```\n````\n"},
+			[]string{head("````", "fence.md") + "@@ -1,3 +1,3 @@\n ```\n-x\n+y\n ```\n````\n\n"},
 		},
-		{"edit_file", `{"path":"a.txt","edits":[{"oldText":"one","newText":"one"}]}`, []string{"The edits change nothing."}},
-		{"create_directory", `{"path":"p/q"}`, []string{"Created folder p/q"}},
-		{"create_directory", `{"path":"p/q"}`, []string{"p/q is there already"}},
-		{"move_file", `{"source":"new.txt","destination":"p/q/moved.txt"}`, []string{"Moved new.txt to p/q/moved.txt"}},
+		{"edit_file", `{"path":"a.txt","edits":[{"oldText":"one","newText":"one"}]}`, []string{head("```", "a.txt") + "```\n\n"}},
+		{"create_directory", `{"path":"p/q"}`, []string{"Successfully created directory p/q"}},
+		{"create_directory", `{"path":"p/q"}`, []string{"Successfully created directory p/q"}},
+		{"move_file", `{"source":"new.txt","destination":"p/q/moved.txt"}`, []string{"Successfully moved new.txt to p/q/moved.txt"}},
 	} {
 		got, result := call(t, sess, tt.tool, tt.arguments)
 		if diff := cmp.Diff(tt.want, got); diff != "" || result.IsError {
@@ -244,20 +251,19 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	sess := connect(t, fixture(t), nil, "")
 	for _, tt := range []struct{ tool, arguments, want string }{
-		{"read_file", `{"path":"../x"}`, "outside the allowed folder"},
+		{"read_file", `{"path":"../x"}`, "path outside allowed directories"},
 		{"read_file", `{"path":"pic.png"}`, "read_media_file"},
 		{"read_file", `{"path":1}`, "path"},
-		{"read_media_file", `{"path":"/etc/passwd"}`, "outside the allowed folder"},
-		{"read_multiple_files", `{"paths":[]}`, "give at least one"},
-		{"read_multiple_files", `{"paths":["` + strings.Repeat(`a","`, 101) + `"]}`, "at most 100"},
+		{"read_media_file", `{"path":"/etc/passwd"}`, "path outside allowed directories"},
+		{"read_multiple_files", `{"paths":[]}`, "at least 1"},
+		{"read_multiple_files", `{"paths":["` + strings.Repeat(`a","`, 1001) + `"]}`, "at most 1000"},
 		{"list_directory", `{"path":"a.txt"}`, "is not a folder"},
 		{"directory_tree", `{"path":"none"}`, "there is no none"},
 		{"get_file_info", `{"path":""}`, "the path is empty"},
 		{"search_files", `{"path":".","pattern":"["}`, "not a valid pattern"},
 		{"search_text", `{"path":".","pattern":"("}`, "RE2"},
 		{"write_file", `{"path":"no/x","content":""}`, "create_directory"},
-		{"edit_file", `{"path":"a.txt","edits":[]}`, "there are no edits"},
-		{"edit_file", `{"path":"a.txt","edits":[{"oldText":"zzz","newText":""}]}`, "does not occur"},
+		{"edit_file", `{"path":"a.txt","edits":[{"oldText":"zzz","newText":""}]}`, "could not find exact match"},
 		{"create_directory", `{"path":"a.txt"}`, "is no folder"},
 		{"move_file", `{"source":"a.txt","destination":"empty.txt"}`, "exists already"},
 	} {
@@ -312,9 +318,9 @@ func TestResources(t *testing.T) {
 			}
 			for uri, want := range map[string]string{
 				base + "none":                   "not found",
-				"file:///etc/passwd":            "outside the allowed folder",
+				"file:///etc/passwd":            "path outside allowed directories",
 				base + "sub":                    "is a folder",
-				base + "..%2F..%2Fetc%2Fpasswd": "outside the allowed folder",
+				base + "..%2F..%2Fetc%2Fpasswd": "path outside allowed directories",
 				"http://example.com/":           "not found",
 			} {
 				_, err := sess.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}, nil)
@@ -328,13 +334,13 @@ func TestResources(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	t.Parallel()
-	if _, err := files.New(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := files.New(&files.Options{Folders: []string{filepath.Join(t.TempDir(), "none")}}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("New over a missing folder: got error %v", err)
 	}
 }
 
 func ExampleNew() {
-	srv, err := files.New(".", &files.Options{ReadOnly: true})
+	srv, err := files.New(&files.Options{Folders: []string{"."}, ReadOnly: true})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,79 +12,74 @@ import (
 
 // writeFile holds the arguments of write_file.
 type writeFile struct {
-	Path    string `json:"path" jsonschema:"path of the file, relative to the allowed folder or absolute inside it"`
-	Content string `json:"content" jsonschema:"the whole new content of the file"`
-	Parents bool   `json:"createParents,omitzero" jsonschema:"make the folders on the way if they are missing"`
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Parents bool   `json:"createParents,omitzero"`
 }
 
 // editFile holds the arguments of edit_file.
 type editFile struct {
-	Path   string        `json:"path" jsonschema:"path of the file, relative to the allowed folder or absolute inside it"`
-	Edits  []folder.Edit `json:"edits" jsonschema:"replacements, made one after the other; either all are made or none"`
-	DryRun bool          `json:"dryRun,omitzero" jsonschema:"only show what would change"`
+	Path   string        `json:"path"`
+	Edits  []folder.Edit `json:"edits"`
+	DryRun bool          `json:"dryRun,omitzero"`
 }
 
 // moveFile holds the arguments of move_file.
 type moveFile struct {
-	Source      string `json:"source" jsonschema:"path of what to move"`
-	Destination string `json:"destination" jsonschema:"new path; nothing may be there"`
+	Source      string `json:"source"`
+	Destination string `json:"destination"`
 }
 
 // addWriting adds the tools that change something.
 func (t *tools) addWriting(srv *server.Server) {
-	add(srv, mcp.Tool{
-		Name:  "write_file",
-		Title: "Write file",
-		Description: "Makes a file, or replaces the whole content of one that is there. " +
+	add(t, srv, mcp.Tool{
+		Name: "write_file", Title: "Write File", Annotations: writing(true, true),
+		Description: "Makes a file, or replaces the whole content of one that is there, without asking. " +
 			"Use edit_file to change a part of a file.",
-		Annotations: writing(true, true),
-	}, t.writeFile)
-	add(srv, mcp.Tool{
-		Name:  "edit_file",
-		Title: "Edit file",
-		Description: "Replaces texts in a file and returns the difference. Each oldText must occur exactly once; " +
-			"spaces at the ends of lines may differ. Use dryRun to see the difference before.",
-		Annotations: writing(false, true),
-	}, t.editFile)
-	add(srv, mcp.Tool{
-		Name:        "create_directory",
-		Title:       "Make folder",
+	}, write)
+	add(t, srv, mcp.Tool{
+		Name: "edit_file", Title: "Edit File", Annotations: writing(false, true),
+		Description: "Replaces texts in a file and returns the difference. Spaces at the ends of lines may differ from those in the file. " +
+			"Give whole lines, and enough of them to be the only ones. Use dryRun to see the difference before.",
+	}, edit)
+	add(t, srv, mcp.Tool{
+		Name: "create_directory", Title: "Create Directory", Annotations: writing(true, false),
 		Description: "Makes a folder, with the folders on the way. It is no error if it is there.",
-		Annotations: writing(true, false),
-	}, t.makeFolder)
-	add(srv, mcp.Tool{
-		Name:        "move_file",
-		Title:       "Move or rename",
+	}, makeFolder)
+	add(t, srv, mcp.Tool{
+		Name: "move_file", Title: "Move File", Annotations: writing(false, true),
 		Description: "Moves or renames a file or folder. It fails if anything is at the destination.",
-		Annotations: writing(false, true),
-	}, t.moveFile)
+	}, move)
 }
 
-func (t *tools) writeFile(_ context.Context, in writeFile) (*mcp.CallToolResult, error) {
-	created, err := t.folder.Write(in.Path, in.Content, in.Parents)
+func write(_ context.Context, r request[writeFile]) (*mcp.CallToolResult, error) {
+	f, rel, err := r.At(r.in.Path)
 	if err != nil {
 		return nil, err
 	}
-	what := "Replaced"
-	if created {
-		what = "Created"
+	if _, err := f.Write(rel, r.in.Content, r.in.Parents); err != nil {
+		return nil, err
 	}
-	return text(fmt.Sprintf("%s %s (%d bytes)", what, folder.Quote(in.Path), len(in.Content)))
+	return text("Successfully wrote to " + folder.Quote(r.in.Path))
 }
 
-func (t *tools) editFile(_ context.Context, in editFile) (*mcp.CallToolResult, error) {
-	diff, err := t.folder.Edit(in.Path, in.Edits, in.DryRun)
+func edit(_ context.Context, r request[editFile]) (*mcp.CallToolResult, error) {
+	f, rel, err := r.At(r.in.Path)
 	if err != nil {
 		return nil, err
 	}
-	if diff == "" {
-		return text("The edits change nothing.")
+	edited, err := f.Edit(rel, r.in.Edits, r.in.DryRun)
+	if err != nil {
+		return nil, err
 	}
-	var note string
-	if in.DryRun {
-		note = "The file was not changed: this is what would change."
+	var notes []string
+	for _, number := range edited.Ambiguous {
+		notes = append(notes, fmt.Sprintf("The oldText of edit %d occurs several times: the first one was replaced. Give more lines around it to choose another.", number))
 	}
-	return text(fenced(diff), note)
+	if r.in.DryRun {
+		notes = append(notes, "The file was not changed: this is what would change.")
+	}
+	return text(fenced(edited.Diff), notes...)
 }
 
 // fenced puts a diff into a fence that is longer than any in the diff itself.
@@ -93,23 +88,36 @@ func fenced(diff string) string {
 	for strings.Contains(diff, fence) {
 		fence += "`"
 	}
-	return fence + "diff\n" + diff + fence + "\n"
+	return fence + "diff\n" + diff + fence + "\n\n"
 }
 
-func (t *tools) makeFolder(_ context.Context, in onePath) (*mcp.CallToolResult, error) {
-	created, err := t.folder.MakeFolder(in.Path)
+func makeFolder(_ context.Context, r request[onePath]) (*mcp.CallToolResult, error) {
+	f, rel, err := r.At(r.in.Path)
 	if err != nil {
 		return nil, err
 	}
-	if !created {
-		return text(fmt.Sprintf("%s is there already", folder.Quote(in.Path)))
-	}
-	return text(fmt.Sprintf("Created folder %s", folder.Quote(in.Path)))
-}
-
-func (t *tools) moveFile(_ context.Context, in moveFile) (*mcp.CallToolResult, error) {
-	if err := t.folder.Move(in.Source, in.Destination); err != nil {
+	if _, err := f.MakeFolder(rel); err != nil {
 		return nil, err
 	}
-	return text(fmt.Sprintf("Moved %s to %s", folder.Quote(in.Source), folder.Quote(in.Destination)))
+	return text("Successfully created directory " + folder.Quote(r.in.Path))
+}
+
+func move(_ context.Context, r request[moveFile]) (*mcp.CallToolResult, error) {
+	from, source, err := r.At(r.in.Source)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	to, destination, err := r.At(r.in.Destination)
+	if err != nil {
+		return nil, fmt.Errorf("destination: %w", err)
+	}
+	if from == to {
+		err = from.Move(source, destination)
+	} else {
+		err = from.MoveTo(source, to, destination)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text(fmt.Sprintf("Successfully moved %s to %s", folder.Quote(r.in.Source), folder.Quote(r.in.Destination)))
 }

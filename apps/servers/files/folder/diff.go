@@ -8,7 +8,7 @@ import (
 
 const (
 	// contextLines is how many unchanged lines surround a change.
-	contextLines = 3
+	contextLines = 4
 	// maxTable bounds the work of finding which lines stayed. Beyond it, what
 	// lies between the first and the last change counts as changed.
 	maxTable = 4 << 20
@@ -20,15 +20,16 @@ type op struct {
 	line string
 }
 
-// Diff writes the difference between two texts as a unified diff; empty if
-// there is none.
+// Diff writes the difference between two texts as a unified diff, with the head of
+// one that git indexes; that is all if there is none.
 func Diff(name, old, changed string) string {
-	if old == changed {
-		return ""
+	a, b := splitLines(old), splitLines(changed)
+	ops := shortest(a, b)
+	if ops == nil {
+		ops = compare(a, b)
 	}
-	ops := compare(splitLines(old), splitLines(changed))
-	var b strings.Builder
-	fmt.Fprintf(&b, "--- a/%s\n+++ b/%s\n", name, name)
+	var out strings.Builder
+	fmt.Fprintf(&out, "Index: %s\n%s\n--- %s\toriginal\n+++ %s\tmodified\n", name, strings.Repeat("=", 67), name, name)
 	oldLine, newLine := 1, 1
 	for i := 0; i < len(ops); {
 		if ops[i].kind == ' ' {
@@ -39,7 +40,7 @@ func Diff(name, old, changed string) string {
 		}
 		start := max(0, i-contextLines)
 		end := hunkEnd(ops, i)
-		writeHunk(&b, ops[start:end], oldLine-(i-start), newLine-(i-start))
+		writeHunk(&out, ops[start:end], oldLine-(i-start), newLine-(i-start))
 		for _, o := range ops[i:end] {
 			if o.kind != '+' {
 				oldLine++
@@ -50,7 +51,7 @@ func Diff(name, old, changed string) string {
 		}
 		i = end
 	}
-	return b.String()
+	return out.String()
 }
 
 // hunkEnd finds where the changes that begin at i, with the lines between and

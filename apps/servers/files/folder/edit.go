@@ -4,46 +4,81 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
+	"unicode"
 )
 
-// An Edit replaces a text that occurs once.
+// An Edit replaces a text by another, where it occurs first.
 type Edit struct {
-	OldText string `json:"oldText" jsonschema:"text to replace; it must occur exactly once, so give whole lines and enough of them"`
-	NewText string `json:"newText" jsonschema:"text to put in its place"`
+	OldText string `json:"oldText"`
+	NewText string `json:"newText"`
 }
 
-// Edit applies edits one after the other and returns what changed as a diff.
-// All of them apply or none. With dry the file stays as it is.
-func (f *Folder) Edit(name string, edits []Edit, dry bool) (diff string, err error) {
+// Edited is what edits have done.
+type Edited struct {
+	// Diff shows what changed, with line ends of one character.
+	Diff string
+	// Ambiguous are the numbers, from 1, of edits whose text occurred several times.
+	Ambiguous []int
+}
+
+// Edit applies edits one after the other. All of them apply or none. With dry the
+// file stays as it is. A file whose lines all end the Windows way keeps those ends.
+func (f *Folder) Edit(name string, edits []Edit, dry bool) (*Edited, error) {
 	rel, err := f.relative(name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	target, before, err := f.target(rel)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if before == nil {
-		return "", f.explain(rel, fs.ErrNotExist)
+		return nil, f.explain(rel, fs.ErrNotExist)
 	}
 	old, err := f.readForEdit(rel)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	changed, err := apply(old, edits)
-	if err != nil {
-		return "", fmt.Errorf("%s was not changed: %w", Quote(rel), err)
+	text, ends := old, windows(old)
+	if ends {
+		text = toUnix(old)
 	}
-	if !dry && changed != old {
-		if err := f.replace(rel, target, before, changed); err != nil {
-			return "", err
+	edited := &Edited{}
+	for i, e := range edits {
+		if ends || !strings.Contains(text, "\r\n") {
+			e.OldText, e.NewText = toUnix(e.OldText), toUnix(e.NewText)
+		}
+		if strings.Count(text, e.OldText) > 1 {
+			edited.Ambiguous = append(edited.Ambiguous, i+1)
+		}
+		if text, err = applyOne(text, e); err != nil {
+			return nil, fmt.Errorf("%s was not changed: edit %d: %w", Quote(rel), i+1, err)
 		}
 	}
-	return Diff(rel, old, changed), nil
+	edited.Diff = Diff(f.Full(rel), toUnix(old), toUnix(text))
+	if ends {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if !dry && text != old {
+		if err := f.replace(rel, target, before, text); err != nil {
+			return nil, err
+		}
+	}
+	return edited, nil
 }
+
+// windows reports whether all lines end with a carriage return.
+func windows(text string) bool {
+	n := strings.Count(text, "\n")
+	return n > 0 && n == strings.Count(text, "\r\n")
+}
+
+// toUnix ends all lines with one character.
+func toUnix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // readForEdit reads a whole file, which must be text.
 func (f *Folder) readForEdit(rel string) (string, error) {
@@ -65,77 +100,23 @@ func (f *Folder) readForEdit(rel string) (string, error) {
 	return string(data), nil
 }
 
-// apply makes the edits, in order.
-func apply(text string, edits []Edit) (string, error) {
-	if len(edits) == 0 {
-		return "", errors.New("there are no edits")
-	}
-	for i, e := range edits {
-		changed, err := applyOne(text, e)
-		if err != nil {
-			return "", fmt.Errorf("edit %d: %w", i+1, err)
-		}
-		text = changed
-	}
-	return text, nil
-}
-
-// applyOne makes one edit. In a file whose lines all end the Windows way, the
-// edit's lines are taken to end that way too.
+// applyOne makes one edit: of the text itself or, if that does not occur, of lines that
+// differ from it in white space at their ends only.
 func applyOne(text string, e Edit) (string, error) {
 	if e.OldText == "" {
 		return "", errors.New("oldText is empty: give the text to replace")
 	}
-	if windows(text) {
-		e.OldText, e.NewText = toWindows(e.OldText), toWindows(e.NewText)
+	if before, after, found := strings.Cut(text, e.OldText); found {
+		return before + e.NewText + after, nil
 	}
-	switch n := strings.Count(text, e.OldText); {
-	case n == 1:
-		return strings.Replace(text, e.OldText, e.NewText, 1), nil
-	case n > 1:
-		return "", fmt.Errorf("oldText occurs %d times: add lines before or after it until it occurs once", n)
-	}
-	return applyLines(text, e)
-}
-
-// windows reports whether all lines end with a carriage return.
-func windows(text string) bool {
-	n := strings.Count(text, "\n")
-	return n > 0 && n == strings.Count(text, "\r\n")
-}
-
-// toWindows ends all lines with a carriage return.
-func toWindows(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
-}
-
-// applyLines makes an edit whose lines differ from the file's in white space at
-// their ends only. The new lines are indented as the file is.
-func applyLines(text string, e Edit) (string, error) {
-	old := strings.Split(strings.TrimRight(e.OldText, "\r\n"), "\n")
-	lines := strings.SplitAfter(text, "\n")
-	at, times := -1, 0
-	if strings.TrimSpace(e.OldText) != "" {
-		for i := 0; i+len(old) <= len(lines); i++ {
-			if alike(lines[i:i+len(old)], old) {
-				at = i
-				times++
-			}
+	old, lines := strings.Split(e.OldText, "\n"), strings.Split(text, "\n")
+	for i := 0; i+len(old) <= len(lines); i++ {
+		if alike(lines[i:i+len(old)], old) {
+			fresh := reindent(strings.Split(e.NewText, "\n"), old, indentOf(lines[i]))
+			return strings.Join(slices.Concat(lines[:i], fresh, lines[i+len(old):]), "\n"), nil
 		}
 	}
-	switch {
-	case times == 0:
-		return "", errors.New("oldText does not occur, even with other spaces at the ends of its lines: read the file and copy the text from it")
-	case times > 1:
-		return "", fmt.Errorf("oldText occurs %d times when spaces at the ends of lines do not count: add lines before or after it until it occurs once", times)
-	}
-	last := lines[at+len(old)-1]
-	end := last[len(strings.TrimRight(last, "\r\n")):]
-	fresh := reindent(e.NewText, indentOf(old[0]), indentOf(lines[at]))
-	if fresh != "" {
-		fresh = strings.TrimRight(fresh, "\r\n") + end
-	}
-	return strings.Join(lines[:at], "") + fresh + strings.Join(lines[at+len(old):], ""), nil
+	return "", fmt.Errorf("could not find exact match for edit, even with other spaces at the ends of its lines: read the file and copy the text from it:\n%s", e.OldText)
 }
 
 // alike reports whether lines are the same but for white space at their ends.
@@ -150,19 +131,26 @@ func alike(a, b []string) bool {
 
 // indentOf is the white space at the beginning of a line.
 func indentOf(line string) string {
-	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	return line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))]
 }
 
-// reindent gives lines that begin with one indentation another.
-func reindent(text, from, to string) string {
-	if from == to {
-		return text
-	}
-	lines := strings.SplitAfter(text, "\n")
+// reindent gives new lines the indentation that the first of the lines they replace
+// has in the file. Where a line was indented before, the difference is kept.
+func reindent(lines, old []string, indent string) []string {
+	out := make([]string, len(lines))
 	for i, line := range lines {
-		if rest, ok := strings.CutPrefix(line, from); ok && strings.TrimSpace(line) != "" {
-			lines[i] = to + rest
+		had, has := "", indentOf(line)
+		if i < len(old) {
+			had = indentOf(old[i])
+		}
+		switch text := line[len(has):]; {
+		case i == 0:
+			out[i] = indent + text
+		case had != "" && has != "":
+			out[i] = indent + strings.Repeat(" ", max(0, len(has)-len(had))) + text
+		default:
+			out[i] = line
 		}
 	}
-	return strings.Join(lines, "")
+	return out
 }

@@ -33,20 +33,20 @@ type Folder struct {
 
 	// writing is held while a file is replaced, so that two edits of one file
 	// do not lose one another.
-	writing sync.Mutex
+	writing *sync.Mutex
 }
 
 // Limits bound what one call can cost. Zero fields mean the defaults.
 type Limits struct {
-	// Text is the most bytes of text that one call returns; 1 MiB.
+	// Text is the most bytes of text that one call returns; 16 MiB.
 	Text int64
 	// File is the largest file that is read as a whole or edited; 64 MiB.
 	File int64
-	// Media is the largest file that is returned as bytes; 10 MiB.
+	// Media is the largest file that is returned as bytes; 16 MiB.
 	Media int64
-	// Results is the most entries or matches that one call returns; 1,000.
+	// Results is the most entries or matches that one call returns; 200,000.
 	Results int
-	// Visits is the most files and folders that one call looks at; 200,000.
+	// Visits is the most files and folders that one call looks at; 1,000,000.
 	Visits int
 }
 
@@ -56,14 +56,14 @@ func (l Limits) withDefaults() Limits {
 			*field = value
 		}
 	}
-	set(&l.Text, 1<<20)
+	set(&l.Text, 16<<20)
 	set(&l.File, 64<<20)
-	set(&l.Media, 10<<20)
+	set(&l.Media, 16<<20)
 	if l.Results <= 0 {
-		l.Results = 1000
+		l.Results = 200_000
 	}
 	if l.Visits <= 0 {
-		l.Visits = 200_000
+		l.Visits = 1_000_000
 	}
 	return l
 }
@@ -82,7 +82,7 @@ func Open(dir string, limits Limits) (*Folder, error) {
 	if err != nil {
 		real = full
 	}
-	return &Folder{root: root, dir: full, real: real, limits: limits.withDefaults()}, nil
+	return &Folder{root: root, dir: full, real: real, limits: limits.withDefaults(), writing: new(sync.Mutex)}, nil
 }
 
 // Close gives the folder back. Calls after it fail. It may be called again.
@@ -219,9 +219,8 @@ func (f *Folder) explain(name string, err error) error {
 	if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
 		err = linkErr.Err
 	}
-	// The error has no name in package os.
-	if strings.Contains(err.Error(), "escapes from parent") {
-		return fmt.Errorf("%s leads outside the allowed folder %s through a link: only what is inside it can be used", shown, f.dir)
+	if escapes(err) {
+		return fmt.Errorf("access denied - %s leads outside the allowed folder %s through a link: only what is inside it can be used", shown, f.dir)
 	}
 	return fmt.Errorf("%s: %w", shown, err)
 }

@@ -70,14 +70,17 @@ func open(t *testing.T, dir string, limits folder.Limits) *folder.Folder {
 }
 
 // use calls everything that takes a path, and returns the errors by name.
+// all shows every link.
+func all(string) bool { return true }
+
 func use(t *testing.T, f *folder.Folder, name string) map[string]error {
 	t.Helper()
 	errs := map[string]error{}
 	_, errs["ReadText"] = f.ReadText(t.Context(), name, folder.Lines{})
 	_, errs["ReadBytes"] = f.ReadBytes(name)
 	_, _, errs["List"] = f.List(name)
-	_, _, _, errs["Tree"] = f.Tree(t.Context(), name, nil)
-	_, errs["Find"] = f.Find(t.Context(), name, "**", nil)
+	_, _, _, errs["Tree"] = f.Tree(t.Context(), name, folder.Walk{})
+	_, errs["Find"] = f.Find(t.Context(), name, "**", folder.Walk{}, all)
 	_, errs["Search"] = f.Search(t.Context(), folder.Query{Path: name, Expression: "."})
 	_, errs["Write"] = f.Write(name, "changed", true)
 	_, errs["Edit"] = f.Edit(name, []folder.Edit{{OldText: "the", NewText: "a"}}, false)
@@ -150,7 +153,7 @@ func TestLinksOutside(t *testing.T) {
 		t.Errorf("reading through a link that leads out: got error %v", err)
 	}
 	// Walks show links and do not follow them.
-	found, err := f.Find(t.Context(), ".", "**", nil)
+	found, err := f.Find(t.Context(), ".", "**", folder.Walk{}, all)
 	if err != nil || strings.Contains(strings.Join(found.Paths, " "), "secret") {
 		t.Errorf("Find: got %v, %v", found.Paths, err)
 	}
@@ -183,8 +186,8 @@ func TestLinksInside(t *testing.T) {
 		if got := get(t, filepath.Join(dir, file)); got != "via "+name {
 			t.Errorf("after Write(%s) %s is %q", name, file, got)
 		}
-		if info, err := f.Info(name); err != nil || info.Kind != "link" || info.Link == "" {
-			t.Errorf("Info(%s) = %+v, %v, want a link", name, info, err)
+		if info, err := f.Info(name); err != nil || info.Kind != "file" || info.Link == "" {
+			t.Errorf("Info(%s) = %+v, %v, want a file behind a link", name, info, err)
 		}
 	}
 	if entries, _, err := f.List("dir"); err != nil || len(entries) != 3 {
@@ -385,7 +388,7 @@ func TestURI(t *testing.T) {
 	if err != nil || !strings.HasPrefix(uri, "file:///") {
 		t.Fatalf("URI = %q, %v", uri, err)
 	}
-	name, err := f.FromURI(uri)
+	name, err := folder.PathOf(uri)
 	if err != nil {
 		t.Fatalf("FromURI(%s): %v", uri, err)
 	}
@@ -396,7 +399,7 @@ func TestURI(t *testing.T) {
 		t.Error("URI of a path outside: got no error")
 	}
 	for _, uri := range []string{"", "http://x/a", "file://host/a", "file:", "file:///%zz", "a.txt", "file:a"} {
-		if name, err := f.FromURI(uri); err == nil {
+		if name, err := folder.PathOf(uri); err == nil {
 			t.Errorf("FromURI(%q) = %q, want an error", uri, name)
 		}
 	}

@@ -144,7 +144,7 @@ func TestCancelled(t *testing.T) {
 	reason := errors.New("reason")
 	cancel(reason)
 	for op, err := range map[string]error{
-		"Find":          second(f.Find(ctx, ".", "**", nil)),
+		"Find":          second(f.Find(ctx, ".", "**", folder.Walk{}, all)),
 		"Search":        second(f.Search(ctx, folder.Query{Path: ".", Expression: "x"})),
 		"Search a file": second(f.Search(ctx, folder.Query{Path: "a/b", Expression: "y|z"})),
 		"head":          second(f.ReadText(ctx, "a/b", folder.Lines{Head: 2})),
@@ -154,7 +154,7 @@ func TestCancelled(t *testing.T) {
 			t.Errorf("%s: got error %v, want the cause of the cancellation", op, err)
 		}
 	}
-	if _, _, _, err := f.Tree(ctx, ".", nil); !errors.Is(err, reason) {
+	if _, _, _, err := f.Tree(ctx, ".", folder.Walk{}); !errors.Is(err, reason) {
 		t.Errorf("Tree: got error %v, want the cause of the cancellation", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"regexp"
 	"regexp/syntax"
@@ -17,7 +18,7 @@ import (
 
 // Found is what a search for names gave.
 type Found struct {
-	// Paths are relative to the Folder, with a slash at the end of folders.
+	// Paths are relative to the Folder.
 	Paths []string
 	// More is how many others matched.
 	More int
@@ -25,29 +26,41 @@ type Found struct {
 }
 
 // Find finds files and folders whose path below start matches a pattern:
-// * stands for any name, ** for any folders.
-func (f *Folder) Find(ctx context.Context, start, pattern string, exclude []string) (Found, error) {
+// * stands for any name, ** for any folders. Links are not followed; those for which
+// show is false are left out.
+func (f *Folder) Find(ctx context.Context, start, pattern string, walk Walk, show func(rel string) bool) (Found, error) {
 	rel, err := f.relative(start)
 	if err != nil {
 		return Found{}, err
 	}
-	if err := checkPattern(pattern); err != nil {
+	if err := walk.check(); err != nil {
 		return Found{}, err
 	}
-	var found Found
-	found.Cut, err = f.walk(ctx, rel, exclude, func(name string, e Entry) error {
-		if !doublestar.MatchUnvalidated(pattern, name) {
-			return nil
-		}
-		if len(found.Paths) >= f.limits.Results {
-			found.More++
+	wanted, err := newGlob(pattern)
+	if err != nil {
+		return Found{}, err
+	}
+	globs, err := exactly(walk.Exclude)
+	if err != nil {
+		return Found{}, err
+	}
+	list, cut, err := f.scan(ctx, rel, walk, anyOf(globs))
+	if err != nil {
+		return Found{}, err
+	}
+	found := Found{Cut: cut}
+	err = list.visit(".", func(name string, e Entry) error {
+		if !wanted.match(name) {
 			return nil
 		}
 		name = join(rel, name)
-		if e.Type.IsDir() {
-			name += "/"
+		switch {
+		case e.Type&fs.ModeSymlink != 0 && !show(name):
+		case len(found.Paths) >= f.limits.Results:
+			found.More++
+		default:
+			found.Paths = append(found.Paths, name)
 		}
-		found.Paths = append(found.Paths, name)
 		return nil
 	})
 	return found, err
@@ -58,9 +71,9 @@ type Query struct {
 	Path       string // a folder, or one file
 	Expression string // a regular expression in the syntax of RE2, for one line
 	IgnoreCase bool
-	Include    string   // pattern for the paths of files; empty for all
-	Exclude    []string // patterns for what to pass over
-	Results    int      // at most the limit; 0 for the limit
+	Include    string // pattern for the paths of files; empty for all
+	Walk              // where to look
+	Results    int    // at most the limit; 0 for the limit
 }
 
 // A Match is a line that matched.
@@ -157,14 +170,25 @@ func (f *Folder) Search(ctx context.Context, q Query) (Matches, error) {
 		}
 		return s.matches, stopped(s.file(ctx, rel))
 	}
-	cut, err := f.walk(ctx, rel, q.Exclude, func(name string, e Entry) error {
+	if err := q.check(); err != nil {
+		return Matches{}, err
+	}
+	excluded, err := names(q.Exclude)
+	if err != nil {
+		return Matches{}, err
+	}
+	list, cut, err := f.scan(ctx, rel, q.Walk, excluded)
+	if err != nil {
+		return Matches{}, err
+	}
+	err = list.visit(".", func(name string, e Entry) error {
 		if !e.Type.IsRegular() || !q.includes(name) {
 			return nil
 		}
 		return s.file(ctx, join(rel, name))
 	})
 	s.matches.Cut = cut
-	return s.matches, err
+	return s.matches, stopped(err)
 }
 
 // includes reports whether a file is to be searched: a pattern without a slash

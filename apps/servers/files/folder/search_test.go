@@ -1,6 +1,7 @@
 package folder_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,16 +35,16 @@ func TestFind(t *testing.T) {
 	}{
 		{".", "*.go", nil, []string{"main.go"}},
 		{".", "**/*.go", nil, []string{"main.go", "node_modules/x/index.go", "pkg/a.go", "pkg/a_test.go", "pkg/deep/b.go", "ü/日本.go"}},
-		{".", "**/*.go", []string{"node_modules", "*_test.go"}, []string{"main.go", "pkg/a.go", "pkg/deep/b.go", "ü/日本.go"}},
+		{".", "**/*.go", []string{"node_modules", "**/*_test.go"}, []string{"main.go", "pkg/a.go", "pkg/deep/b.go", "ü/日本.go"}},
 		{".", "**/*.go", []string{"pkg/**", "**/x"}, []string{"main.go", "ü/日本.go"}},
 		{"pkg", "*.go", nil, []string{"pkg/a.go", "pkg/a_test.go"}},
 		{"pkg", "**/b.go", nil, []string{"pkg/deep/b.go"}},
-		{".", "{pkg,logs}/*", []string{"*.log"}, []string{"pkg/a.go", "pkg/a_test.go", "pkg/deep/"}},
-		{".", "*", []string{"*o*"}, []string{".hidden", "README.md", "pkg/", "ü/"}},
+		{".", "{pkg,logs}/*", []string{"**/*.log"}, []string{"pkg/a.go", "pkg/a_test.go", "pkg/deep"}},
+		{".", "*", []string{"*o*"}, []string{".hidden", "README.md", "pkg", "ü"}},
 		{".", "none", nil, nil},
 	}
 	for _, tt := range tests {
-		got, err := f.Find(t.Context(), tt.start, tt.pattern, tt.exclude)
+		got, err := f.Find(t.Context(), tt.start, tt.pattern, folder.Walk{Exclude: tt.exclude}, all)
 		if err != nil {
 			t.Errorf("Find(%s, %s, %v): %v", tt.start, tt.pattern, tt.exclude, err)
 		}
@@ -55,10 +56,10 @@ func TestFind(t *testing.T) {
 		"": "the pattern is empty", "[": "is not a valid pattern", strings.Repeat("a", 2000): "over 1024 bytes", strings.Repeat("{a,b}", 9): "over 8 braces",
 		strings.Repeat("{"+strings.Repeat(",", 100)+"}", 8) + "z": "over 256 patterns", "{{a,b,c},{a,b,c},{a,b,c},{a,b,c},{a,b,c},{a,b,c}}": "over 256 patterns",
 	} {
-		if _, err := f.Find(t.Context(), ".", pattern, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := f.Find(t.Context(), ".", pattern, folder.Walk{}, all); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Find(%.20q): got error %v, want one with %q", pattern, err, want)
 		}
-		if _, err := f.Find(t.Context(), ".", "*", []string{pattern}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := f.Find(t.Context(), ".", "*", folder.Walk{Exclude: []string{pattern}}, all); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Find without %.20q: got error %v, want one with %q", pattern, err, want)
 		}
 		if pattern == "" {
@@ -68,13 +69,13 @@ func TestFind(t *testing.T) {
 			t.Errorf("Search in %.20q: got error %v, want one with %q", pattern, err, want)
 		}
 	}
-	if _, err := f.Find(t.Context(), ".", `[{,]\{,*,{go,md}`, nil); err != nil {
+	if _, err := f.Find(t.Context(), ".", `[{,]\{,*,{go,md}`, folder.Walk{}, all); err != nil {
 		t.Errorf("Find with braces that are none: %v", err)
 	}
-	if _, err := f.Find(t.Context(), ".", "*", make([]string, 101)); err == nil || !strings.Contains(err.Error(), "over 100 patterns") {
+	if _, err := f.Find(t.Context(), ".", "*", folder.Walk{Exclude: make([]string, 101)}, all); err == nil || !strings.Contains(err.Error(), "over 100 patterns") {
 		t.Errorf("Find without 101 patterns: got error %v", err)
 	}
-	if _, err := f.Find(t.Context(), "main.go", "*", nil); err == nil || !strings.Contains(err.Error(), "is not a folder") {
+	if _, err := f.Find(t.Context(), "main.go", "*", folder.Walk{}, all); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("Find in a file: got error %v", err)
 	}
 }
@@ -90,7 +91,7 @@ func TestSearch(t *testing.T) {
 		want  []string
 	}{
 		{
-			folder.Query{Path: ".", Expression: "main", Exclude: []string{"node_modules"}},
+			folder.Query{Path: ".", Expression: "main", Walk: folder.Walk{Exclude: []string{"node_modules"}}},
 			[]string{".hidden:1:main", "README.md:2:main", "main.go:1:package main", "main.go:3:func main() {}", "ü/日本.go:1:// main: 日本"},
 		},
 		{folder.Query{Path: ".", Expression: "^main$", IgnoreCase: true, Include: "*.md"}, []string{"README.md:2:main"}},
@@ -162,18 +163,18 @@ func TestTreeAndList(t *testing.T) {
 	mkdir(t, filepath.Join(dir, "empty"))
 	symlink(t, "b", filepath.Join(dir, "link"))
 	f := open(t, dir, folder.Limits{})
-	nodes, more, cut, err := f.Tree(t.Context(), ".", []string{"skip"})
+	text, more, cut, err := f.Tree(t.Context(), ".", folder.Walk{Exclude: []string{"skip"}})
 	if err != nil || more != 0 || cut != "" {
 		t.Fatalf("Tree: %d more, cut %q, %v", more, cut, err)
 	}
-	got, err := json.Marshal(nodes)
-	if err != nil {
+	var got bytes.Buffer
+	if err := json.Compact(&got, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
 	want := `[{"name":"a.txt","type":"file"},{"name":"b","type":"directory","children":[{"name":"c","type":"directory","children":[{"name":"d.txt","type":"file"}]}]},` +
-		`{"name":"empty","type":"directory","children":[]},{"name":"link","type":"link"}]`
-	if string(got) != want {
-		t.Errorf("Tree:\ngot  %s\nwant %s", got, want)
+		`{"name":"empty","type":"directory","children":[]},{"name":"link","type":"file"}]`
+	if got.String() != want {
+		t.Errorf("Tree:\ngot  %s\nwant %s", got.String(), want)
 	}
 	entries, _, err := f.List(".")
 	wantEntries := []folder.Entry{{Name: "a.txt"}, {Name: "b", Type: os.ModeDir}, {Name: "empty", Type: os.ModeDir}, {Name: "link", Type: os.ModeSymlink}}
@@ -194,19 +195,19 @@ func TestLimits(t *testing.T) {
 	if got, more, err := f.List("."); err != nil || len(got) != 10 || more != 16 {
 		t.Errorf("List = %d entries, %d more, %v, want 10, 16", len(got), more, err)
 	}
-	if got, err := f.Find(t.Context(), ".", "*.txt", nil); err != nil || len(got.Paths) != 10 || got.More != 15 {
+	if got, err := f.Find(t.Context(), ".", "*.txt", folder.Walk{}, all); err != nil || len(got.Paths) != 10 || got.More != 15 {
 		t.Errorf("Find = %d paths, %d more, %v, want 10, 15", len(got.Paths), got.More, err)
 	} else if !strings.Contains(string(got.Cut), "more than 100 deep") {
 		t.Errorf("Find in a deep folder: cut is %q", got.Cut)
 	}
-	if nodes, more, _, err := f.Tree(t.Context(), ".", nil); err != nil || more != 100+25-10 || len(nodes) != 1 {
-		t.Errorf("Tree = %d nodes, %d more, %v", len(nodes), more, err)
+	if text, more, _, err := f.Tree(t.Context(), ".", folder.Walk{}); err != nil || more != 100+25-10 || strings.Count(text, "name") != 10 {
+		t.Errorf("Tree = %s, %d more, %v", text, more, err)
 	}
 	if got, err := f.Search(t.Context(), folder.Query{Path: ".", Expression: "x", Results: 99}); err != nil || len(got.List) != 10 || !got.Full {
 		t.Errorf("Search = %d lines, full %t, %v, want 10, true", len(got.List), got.Full, err)
 	}
 	f = open(t, dir, folder.Limits{Visits: 5})
-	if got, err := f.Find(t.Context(), ".", "**", []string{"d"}); err != nil || !strings.Contains(string(got.Cut), "only the first 5") {
+	if got, err := f.Find(t.Context(), ".", "**", folder.Walk{Exclude: []string{"d"}}, all); err != nil || !strings.Contains(string(got.Cut), "only the first 5") {
 		t.Errorf("Find with 5 visits = %+v, %v", got, err)
 	}
 }
