@@ -14,8 +14,10 @@ type sweep struct {
 	x      string // what grows, with its unit
 	sizes  []int
 	rounds int // 0 for those asked for
-	at     func(size int) *workload
-	charts []figure
+	// without is a program that is not measured, because it would never end.
+	without string
+	at      func(size int) *workload
+	charts  []figure
 }
 
 // A figure is a chart of one row of the sweep's workloads.
@@ -41,7 +43,7 @@ const cost = "µs CPU / request"
 // sweep measures a sweep. A program that has failed is not tried with more.
 func (o *options) sweep(dir string, s *sweep) ([]point, error) {
 	var out []point
-	programs := slices.Clone(o.programs)
+	programs := slices.DeleteFunc(slices.Clone(o.programs), func(name string) bool { return name == s.without })
 	for _, size := range s.sizes {
 		w := s.at(size)
 		w.name = fmt.Sprintf("%s %d", s.name, size)
