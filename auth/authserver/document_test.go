@@ -145,7 +145,9 @@ func TestDocumentRefused(t *testing.T) {
 	document := func(changes string) string {
 		return `{"client_id":"{ID}","client_name":"x","redirect_uris":["` + callback + `"]` + changes + `}`
 	}
-	p.serve("/moved", http.RedirectHandler(p.publish("/other", plain), http.StatusFound).ServeHTTP)
+	// What it leads to would be right, if it were followed.
+	p.serve("/moved", http.RedirectHandler(p.publish("/there", strings.ReplaceAll(plain, "{ID}", p.URL+"/moved")), http.StatusFound).ServeHTTP)
+	p.publish("/other", plain)
 	p.serve("/html", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, strings.ReplaceAll(plain, "{ID}", p.URL+"/html"))
