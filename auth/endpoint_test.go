@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrymcp/ferry/auth"
 	"github.com/ferrymcp/ferry/client"
@@ -88,7 +89,9 @@ func newEndpoint(t testing.TB, opts *auth.Options, with func(*auth.Resource) *se
 
 // post sends a message with a token; none when it is empty.
 func (e *endpoint) post(token, body string, headers ...string) *httptest.ResponseRecorder {
-	rq := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
+	ctx, cancel := context.WithTimeout(e.t.Context(), 30*time.Second) // some requests last until somebody ends them
+	defer cancel()
+	rq := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(body))
 	rq.Header.Set("Content-Type", "application/json")
 	rq.Header.Set("Accept", "application/json, text/event-stream")
 	if token != "" {

@@ -127,3 +127,14 @@ func testLogin(t *testing.T, origin, url, revision string) {
 		t.Errorf("the user was asked %d times, want twice: to log in, and for a scope", got)
 	}
 }
+
+// TestExtensionDeclared tells that programs without a user can log in.
+func TestExtensionDeclared(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "AUTHX-CC-SERVER-ADVERTISE")
+	e := newEndpoint(t, nil, nil)
+	e.srv.Extend(oauth.ExtensionClientCredentials, nil)
+	if w := e.modern(e.is.token(nil), mcp.MethodServerDiscover, ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"`+oauth.ExtensionClientCredentials+`":{}`) {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}

@@ -157,19 +157,13 @@ func telling(tried []client.Attempt) error {
 // hints say what can be done about an error.
 func hints(err error) []string {
 	var lines []string
+	if hint := hinted(err); hint != "" {
+		lines = append(lines, hint)
+	}
 	if e, ok := errors.AsType[*usageError](err); ok {
-		if e.hint != "" {
-			lines = append(lines, e.hint)
-		}
 		if e.command != "" {
 			lines = append(lines, fmt.Sprintf("Run %q to see how it is used.", e.command+" --help"))
 		}
-	}
-	if e, ok := errors.AsType[*unreachableError](err); ok && e.hint != "" {
-		lines = append(lines, e.hint)
-	}
-	if e, ok := errors.AsType[*loginError](err); ok && e.hint() != "" {
-		lines = append(lines, e.hint())
 	}
 	if e, ok := errors.AsType[*httpclient.StatusError](err); ok && e.IsAuth() {
 		lines = append(lines, `The server asks for authorization: give it with --header "Authorization: Bearer ...", or under "headers" in the configuration.`)
@@ -184,6 +178,20 @@ func hints(err error) []string {
 		lines = append(lines, "data: "+string(e.Data))
 	}
 	return lines
+}
+
+// hinted returns the hint that an error of ours has with it; empty if none.
+func hinted(err error) string {
+	if e, ok := errors.AsType[*usageError](err); ok {
+		return e.hint
+	}
+	if e, ok := errors.AsType[*loginError](err); ok {
+		return e.hint()
+	}
+	if e, ok := errors.AsType[*unreachableError](err); ok {
+		return e.hint
+	}
+	return ""
 }
 
 // An errorReport is what --json prints on standard error.
