@@ -83,9 +83,10 @@ func add[In, Out any](t *tools, srv *server.Server, tool mcp.Tool, text func(Out
 	})
 }
 
-// hints are the annotations of a tool.
-func hints(readOnly, destructive, idempotent bool) *mcp.ToolAnnotations {
-	return &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &destructive, IdempotentHint: idempotent, OpenWorldHint: mcp.Ptr(false)}
+// hints are the annotations of a tool. To call one again with the same arguments
+// changes nothing more.
+func hints(readOnly, destructive bool) *mcp.ToolAnnotations {
+	return &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &destructive, IdempotentHint: true, OpenWorldHint: mcp.Ptr(false)}
 }
 
 // whole shows all of an answer.
@@ -94,7 +95,7 @@ func whole(g graph.Graph) any { return g }
 // addReading adds the tools that look.
 func (t *tools) addReading(srv *server.Server) {
 	add(t, srv, mcp.Tool{
-		Name: "read_graph", Title: "Read Graph", Annotations: hints(true, false, true),
+		Name: "read_graph", Title: "Read Graph", Annotations: hints(true, false),
 		Description: "Returns the whole knowledge graph: all entities with their observations, and all relations. " +
 			"It can be long; search_nodes and open_nodes return parts.",
 	}, whole, func(ctx context.Context, _ struct{}) (graph.Graph, error) {
@@ -102,14 +103,14 @@ func (t *tools) addReading(srv *server.Server) {
 		return bounded(g, err)
 	})
 	add(t, srv, mcp.Tool{
-		Name: "search_nodes", Title: "Search Nodes", Annotations: hints(true, false, true),
+		Name: "search_nodes", Title: "Search Nodes", Annotations: hints(true, false),
 		Description: "Finds entities by a text in their name, type or observations, and returns them with the relations from and to them.",
 	}, whole, func(ctx context.Context, in query) (graph.Graph, error) {
 		g, err := t.store.Search(ctx, in.Query)
 		return bounded(g, err)
 	})
 	add(t, srv, mcp.Tool{
-		Name: "open_nodes", Title: "Open Nodes", Annotations: hints(true, false, true),
+		Name: "open_nodes", Title: "Open Nodes", Annotations: hints(true, false),
 		Description: "Returns the entities of these names, with the relations from and to them. Names that are not there are left out.",
 	}, whole, func(ctx context.Context, in names) (graph.Graph, error) {
 		g, err := t.store.Open(ctx, in.Names)
@@ -139,7 +140,7 @@ func bounded(g graph.Graph, err error) (graph.Graph, error) {
 // addAdding adds the tools that add something.
 func (t *tools) addAdding(srv *server.Server) {
 	add(t, srv, mcp.Tool{
-		Name: "create_entities", Title: "Create Entities", Annotations: hints(false, false, true),
+		Name: "create_entities", Title: "Create Entities", Annotations: hints(false, false),
 		Description: "Adds entities to the knowledge graph: things, people, ideas, with what is known of them. " +
 			"Names that are taken are left alone; use add_observations for them. Returns what is new.",
 	}, func(out entities) any { return out.Entities }, func(ctx context.Context, in entities) (entities, error) {
@@ -147,14 +148,14 @@ func (t *tools) addAdding(srv *server.Server) {
 		return entities{added}, t.done(ctx, err)
 	})
 	add(t, srv, mcp.Tool{
-		Name: "create_relations", Title: "Create Relations", Annotations: hints(false, false, true),
+		Name: "create_relations", Title: "Create Relations", Annotations: hints(false, false),
 		Description: "Adds relations between entities, in active voice, such as Ada works_at Acme. Those that are there already are left alone. Returns what is new.",
 	}, func(out relations) any { return out.Relations }, func(ctx context.Context, in relations) (relations, error) {
 		added, err := t.store.CreateRelations(ctx, in.Relations)
 		return relations{added}, t.done(ctx, err)
 	})
 	add(t, srv, mcp.Tool{
-		Name: "add_observations", Title: "Add Observations", Annotations: hints(false, false, true),
+		Name: "add_observations", Title: "Add Observations", Annotations: hints(false, false),
 		Description: "Adds facts to entities that are there. If one of the entities is not there, nothing is added. Returns what is new.",
 	}, func(out results) any { return out.Results }, func(ctx context.Context, in additions) (results, error) {
 		added, err := t.store.AddObservations(ctx, in.Observations)
@@ -166,21 +167,21 @@ func (t *tools) addAdding(srv *server.Server) {
 func (t *tools) addDeleting(srv *server.Server) {
 	message := func(out success) any { return out.Message }
 	add(t, srv, mcp.Tool{
-		Name: "delete_entities", Title: "Delete Entities", Annotations: hints(false, true, true),
+		Name: "delete_entities", Title: "Delete Entities", Annotations: hints(false, true),
 		Description: "Forgets entities, what is known of them, and the relations from and to them. Names that are not there are ignored.",
 	}, message, func(ctx context.Context, in entityNames) (success, error) {
 		err := t.store.DeleteEntities(ctx, in.EntityNames)
 		return success{true, "Entities deleted successfully"}, t.done(ctx, err)
 	})
 	add(t, srv, mcp.Tool{
-		Name: "delete_observations", Title: "Delete Observations", Annotations: hints(false, true, true),
+		Name: "delete_observations", Title: "Delete Observations", Annotations: hints(false, true),
 		Description: "Forgets facts about entities, given word for word. What is not there is ignored.",
 	}, message, func(ctx context.Context, in deletions) (success, error) {
 		err := t.store.DeleteObservations(ctx, in.Deletions)
 		return success{true, "Observations deleted successfully"}, t.done(ctx, err)
 	})
 	add(t, srv, mcp.Tool{
-		Name: "delete_relations", Title: "Delete Relations", Annotations: hints(false, true, true),
+		Name: "delete_relations", Title: "Delete Relations", Annotations: hints(false, true),
 		Description: "Forgets relations, each given by both ends and its type. What is not there is ignored.",
 	}, message, func(ctx context.Context, in relations) (success, error) {
 		err := t.store.DeleteRelations(ctx, in.Relations)

@@ -47,10 +47,12 @@ func (d *Database) Search(ctx context.Context, text string) (graph.Graph, error)
 		return d.Open(ctx, nil)
 	}
 	return d.around(ctx, func(tx *sql.Tx) error {
+		//nolint:gosec // what is put together is text of this program
 		if _, err := tx.ExecContext(ctx, `INSERT INTO temp.wanted `+having(words[0]), argument(words[0])); err != nil {
 			return err
 		}
 		for _, word := range words[1:] {
+			//nolint:gosec // what is put together is text of this program
 			if _, err := tx.ExecContext(ctx, `DELETE FROM temp.wanted WHERE id NOT IN (SELECT id FROM (`+having(word)+`))`, argument(word)); err != nil {
 				return err
 			}
@@ -113,6 +115,7 @@ func (d *Database) look(ctx context.Context, fn func(tx *sql.Tx) error) error {
 
 // entities reads entities with their observations, in the order in which they came.
 func entities(ctx context.Context, tx *sql.Tx, where string) ([]graph.Entity, error) {
+	//nolint:gosec // what is put together is text of this program
 	rows, err := tx.QueryContext(ctx, `SELECT entity.id, name, type, text FROM entity
 		LEFT JOIN observation ON observation.entity = entity.id WHERE `+where+` ORDER BY entity.id, observation.id`)
 	if err != nil {
@@ -142,6 +145,7 @@ func entities(ctx context.Context, tx *sql.Tx, where string) ([]graph.Entity, er
 
 // relations reads relations in the order in which they came.
 func relations(ctx context.Context, tx *sql.Tx, where string) ([]graph.Relation, error) {
+	//nolint:gosec // what is put together is text of this program
 	rows, err := tx.QueryContext(ctx, `SELECT source, target, type FROM relation WHERE `+where+` ORDER BY id`)
 	if err != nil {
 		return nil, err
