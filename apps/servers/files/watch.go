@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -88,12 +89,7 @@ func (t *tools) follow(ctx context.Context, c *server.Call, uri string) {
 func (w *watch) add(ctx context.Context, full, uri string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, other := range w.uris[full] {
-		if other == uri {
-			return nil
-		}
-	}
-	if w.closed || w.count >= maxWatched {
+	if w.closed || w.count >= maxWatched || slices.Contains(w.uris[full], uri) {
 		return nil
 	}
 	if w.files == nil {

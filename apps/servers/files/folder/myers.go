@@ -1,5 +1,7 @@
 package folder
 
+import "slices"
+
 // maxEdits bounds the work of finding the shortest way from one text to another; it
 // grows with the square.
 const maxEdits = 1000
@@ -101,9 +103,9 @@ func (w way) ops(a, b []string) []op {
 	ops := make([]op, 0, len(a)+len(b))
 	var came []op
 	x, y := 0, 0
-	for i := len(list) - 1; i >= 0; i-- {
-		for range list[i].count {
-			switch list[i].kind {
+	for _, s := range slices.Backward(list) {
+		for range s.count {
+			switch s.kind {
 			case '-':
 				ops = append(ops, op{'-', a[x]})
 				x++
