@@ -1,6 +1,7 @@
 package clock_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -85,6 +86,9 @@ func TestServer(t *testing.T) {
 			continue
 		}
 		text := result.Content[0].Text
+		if !tt.isError {
+			text = compact(t, text)
+		}
 		if result.IsError != tt.isError || !tt.isError && text != tt.want || !strings.Contains(text, tt.want) {
 			t.Errorf("%s %s:\ngot  %s (error %t)\nwant %s (error %t)", tt.tool, tt.arguments, text, result.IsError, tt.want, tt.isError)
 		}
@@ -92,6 +96,19 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s %s: structured content is %s, want %s", tt.tool, tt.arguments, result.StructuredContent, tt.want)
 		}
 	}
+}
+
+// compact takes the blanks out of a text that is JSON with an indentation of two.
+func compact(t *testing.T, text string) string {
+	t.Helper()
+	if !strings.HasPrefix(text, "{\n  \"") {
+		t.Errorf("the text is not indented: %s", text)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 func TestNew(t *testing.T) {
