@@ -22,6 +22,7 @@ var All = []Builtin{
 	{Name: "files", Usage: "[DIR...]", Short: "read, search and change the files of a folder", Flags: filesFlags, Offer: offerFiles},
 	{Name: "git", Usage: "[REPOSITORY...]", Short: "look at git repositories, and commit in them", Flags: gitFlags, Offer: offerGit},
 	{Name: "memory", Short: "remember a knowledge graph from one conversation to the next", Flags: memoryFlags, Offer: offerMemory},
+	{Name: "sqlite", Usage: "[FILE]", Short: "read and change a SQLite database", Flags: sqliteFlags},
 	{Name: "thinking", Short: "let a model think in steps that it can revise", Flags: thinkingFlags, Offer: always},
 	{Name: "time", Also: "clock", Usage: "[ZONE]", Short: "tell the time, and convert it between time zones", Flags: timeFlags, Offer: always},
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ferrymcp/ferry/apps/servers/git/repo"
+	"github.com/ferrymcp/ferry/apps/servers/internal/quote"
 	"github.com/ferrymcp/ferry/mcp"
 	"github.com/ferrymcp/ferry/server"
 )
@@ -185,7 +186,7 @@ func history(ctx context.Context, r *repo.Repo, in log) (*mcp.CallToolResult, er
 // quoted writes a commit with its texts in quotes.
 func quoted(c *repo.Commit) string {
 	return fmt.Sprintf("Commit: '%s'\nAuthor: <git.Actor \"%s <%s>\">\nDate: %s\nMessage: %s\n",
-		c.Hash, c.Author, c.Email, c.Date.Format("2006-01-02 15:04:05-07:00"), quote(c.Message))
+		c.Hash, c.Author, c.Email, c.Date.Format("2006-01-02 15:04:05-07:00"), quote.Text(c.Message))
 }
 
 var branchSchema = json.RawMessage(`{"type":"object","properties":{` +

@@ -1,4 +1,5 @@
-package git
+// Package quote writes values as the servers do that others have written in Python.
+package quote
 
 import (
 	"fmt"
@@ -6,8 +7,8 @@ import (
 	"unicode"
 )
 
-// quote writes a text in quotes, on one line.
-func quote(s string) string {
+// Text writes a text in quotes, on one line.
+func Text(s string) string {
 	mark := byte('\'')
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
 		mark = '"'
