@@ -84,11 +84,11 @@ func TestTerminal(t *testing.T) {
 		},
 		{
 			name: "wrapped", noColor: true, args: []string{"ls", "files", "tools"},
-			want: []string{"move_file                 Moves or renames a file or folder.\n                          It fails if "},
+			want: []string{"move_file                  Moves or renames a file or\n                           folder. It fails if "},
 		},
 		{
 			name: "long", noColor: true, args: []string{"ls", "files", "tools", "-l"},
-			want: []string{"    Makes a file, or replaces the whole content of one that\n    is there. "},
+			want: []string{"    Makes a file, or replaces the whole content of one that\n    is there, "},
 		},
 		{
 			name: "narrow names", noColor: true, args: []string{"ls", "files", "templates"},
