@@ -62,13 +62,13 @@ func open(path string, readOnly bool, limits Limits) (*database, error) {
 	flags := os.O_RDWR | os.O_CREATE
 	if readOnly {
 		flags = os.O_RDONLY
-	} else if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+	} else if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the database: %w", err)
 	}
 	if info, err := os.Stat(full); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("database %s is not a plain file", full)
 	}
-	file, err := os.OpenFile(full, flags, 0o644)
+	file, err := os.OpenFile(full, flags, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}

@@ -110,7 +110,7 @@ func (t *tools) addReading(srv *server.Server) {
 			return nil, err
 		}
 		if !s.Reads() {
-			return nil, errors.New("Only SELECT queries are allowed for read_query") //nolint:staticcheck,revive // as it is elsewhere
+			return nil, errors.New("Only SELECT queries are allowed for read_query") //nolint:staticcheck // as it is elsewhere
 		}
 		return shown(t.db.query(ctx, text))
 	})
@@ -143,7 +143,7 @@ func (t *tools) addWriting(srv *server.Server) {
 			return nil, err
 		}
 		if s.Begins("select") || s.Begins("values") {
-			return nil, errors.New("SELECT queries are not allowed for write_query") //nolint:staticcheck,revive // as it is elsewhere
+			return nil, errors.New("SELECT queries are not allowed for write_query")
 		}
 		return t.write(ctx, s, text)
 	})
@@ -156,7 +156,7 @@ func (t *tools) addWriting(srv *server.Server) {
 			return nil, err
 		}
 		if !s.Begins("create", "table") {
-			return nil, errors.New("Only CREATE TABLE statements are allowed") //nolint:staticcheck,revive // as it is elsewhere
+			return nil, errors.New("Only CREATE TABLE statements are allowed") //nolint:staticcheck // as it is elsewhere
 		}
 		if _, err := t.write(ctx, s, text); err != nil {
 			return nil, err
