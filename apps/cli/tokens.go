@@ -111,16 +111,16 @@ func loginNeeded(err error) *oauth.Error {
 
 // loginCommand is what a user types to log in.
 func (p *program) loginCommand(name string, e *oauth.Error) string {
-	line := "ferry login " + name
+	words := []string{"ferry login", name}
 	if !isURL(name) && p.flags.config != "" {
-		line += " --config " + p.flags.config
+		words = append(words, "--config", p.flags.config)
 	}
 	if e != nil {
 		for _, scope := range e.Scopes {
-			line += " --scope " + scope
+			words = append(words, "--scope", scope)
 		}
 	}
-	return line
+	return strings.Join(words, " ")
 }
 
 // A loginError tells that a server lets nobody in who has not logged in.
