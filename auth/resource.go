@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrymcp/ferry/internal/admission"
 	"github.com/ferrymcp/ferry/internal/oauthwire"
+	"github.com/ferrymcp/ferry/internal/uritemplate"
 )
 
 const (
@@ -30,7 +31,8 @@ type Options struct {
 	Scopes []string
 	// Tools, Prompts and Resources are the scopes needed besides, by the name of the
 	// tool or prompt and by the URI, or URI template, of the resource. They count for
-	// calls, and for completion and subscriptions, too.
+	// calls, and for completion and subscriptions, too. A URI that is not there itself
+	// needs the scopes of all templates that it matches.
 	Tools, Prompts, Resources map[string][]string
 	// Needs returns more scopes that a request needs. name is that of a tool or
 	// prompt, or the URI of a resource; empty for requests that are about nothing of
@@ -78,9 +80,10 @@ type Resource struct {
 	verifiers []Verifier
 	opts      Options
 	audiences []string
-	implies   map[string][]string // complete
-	perCall   bool                // some requests need more than opts.Scopes
-	known     []string            // the scopes of which anything here speaks
+	implies   map[string][]string     // complete
+	perCall   bool                    // some requests need more than opts.Scopes
+	templates []*uritemplate.Template // of opts.Resources
+	known     []string                // the scopes of which anything here speaks
 	views     viewCache
 	tokens    cache[*visitor]
 	proofs    proofs

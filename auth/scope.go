@@ -1,15 +1,17 @@
 package auth
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	ijson "github.com/ferrymcp/ferry/internal/json"
 	"github.com/ferrymcp/ferry/internal/oauthwire"
+	"github.com/ferrymcp/ferry/internal/uritemplate"
 	"github.com/ferrymcp/ferry/jsonrpc"
 	"github.com/ferrymcp/ferry/mcp"
 )
@@ -24,6 +26,9 @@ func (r *Resource) setScopes() error {
 			r.known = oauthwire.UnionScopes(r.known, scopes)
 		}
 	}
+	if err := r.setTemplates(); err != nil {
+		return err
+	}
 	slices.Sort(r.known)
 	for _, scope := range r.known {
 		if !oauthwire.ValidScope(scope) {
@@ -36,6 +41,21 @@ func (r *Resource) setScopes() error {
 	r.implies = map[string][]string{}
 	for broad := range o.Implies {
 		r.implies[broad] = implied(o.Implies, broad, nil)
+	}
+	return nil
+}
+
+// setTemplates finds the templates in Options.Resources, in an order that stays.
+func (r *Resource) setTemplates() error {
+	for _, key := range slices.Sorted(maps.Keys(r.opts.Resources)) {
+		if !strings.Contains(key, "{") {
+			continue
+		}
+		t, err := uritemplate.Parse(key)
+		if err != nil {
+			return fmt.Errorf("Options.Resources: %w", err)
+		}
+		r.templates = append(r.templates, t)
 	}
 	return nil
 }
@@ -75,76 +95,83 @@ func covers(scopes, needed []string) bool {
 	return true
 }
 
-// needs returns the scopes that a request needs besides those of all requests.
+// needs returns the scopes that a request needs besides those of all requests. Where
+// what it is about is further down in its parameters, they are read as who serves the
+// request reads them, so that nothing else in them can hide it. What is wrong with them
+// is said there.
 func (r *Resource) needs(method, name string, params []byte) []string {
 	switch method {
-	case mcp.MethodResourcesSubscribe, mcp.MethodSubscriptionsListen, mcp.MethodCompletionComplete:
-		return r.needsWithin(method, params)
+	case mcp.MethodResourcesSubscribe:
+		var p mcp.SubscribeParams
+		read(params, &p)
+		return r.needsOf(method, p.URI)
+	case mcp.MethodSubscriptionsListen:
+		var p mcp.ListenParams
+		read(params, &p)
+		needed := r.more(method, "", nil)
+		for _, uri := range p.Notifications.ResourceSubscriptions {
+			needed = oauthwire.UnionScopes(needed, r.needsOf(method, uri))
+		}
+		return needed
+	case mcp.MethodCompletionComplete:
+		var p mcp.CompleteParams
+		read(params, &p)
+		if p.Ref.Type == mcp.RefPrompt {
+			return r.more(method, p.Ref.Name, r.opts.Prompts[p.Ref.Name])
+		}
+		return r.more(method, p.Ref.URI, r.ofResource(p.Ref.URI))
 	}
-	return r.needsOf(method, name, r.kind(method))
+	return r.needsOf(method, name)
 }
 
-// kind returns the scopes of what a method is about, by name.
-func (r *Resource) kind(method string) map[string][]string {
+// read reads parameters as far as they can be.
+func read(params []byte, into any) {
+	if len(params) > 0 {
+		_ = ijson.Unmarshal(params, into)
+	}
+}
+
+// needsOf returns the scopes for what a method is about, by name.
+func (r *Resource) needsOf(method, name string) []string {
+	var needed []string
 	switch method {
 	case mcp.MethodToolsCall:
-		return r.opts.Tools
+		needed = r.opts.Tools[name]
 	case mcp.MethodPromptsGet:
-		return r.opts.Prompts
+		needed = r.opts.Prompts[name]
 	case mcp.MethodResourcesRead, mcp.MethodResourcesSubscribe, mcp.MethodSubscriptionsListen:
-		return r.opts.Resources
+		needed = r.ofResource(name)
 	}
-	return nil
+	return r.more(method, name, needed)
 }
 
-func (r *Resource) needsOf(method, name string, kind map[string][]string) []string {
-	needed := kind[name]
+// more adds what Options.Needs says.
+func (r *Resource) more(method, name string, needed []string) []string {
 	if r.opts.Needs == nil {
 		return needed
 	}
 	return oauthwire.UnionScopes(needed, r.opts.Needs(method, name))
 }
 
-// needsWithin is for methods that are about something, or about several things,
-// which is further down in their parameters.
-func (r *Resource) needsWithin(method string, params []byte) []string {
-	p := aboutOf(params)
-	switch {
-	case p.Ref.URI != "":
-		return r.needsOf(method, p.Ref.URI, r.opts.Resources)
-	case p.Ref.Name != "":
-		return r.needsOf(method, p.Ref.Name, r.opts.Prompts)
-	case len(p.Notifications.ResourceSubscriptions) == 0:
-		return r.needsOf(method, p.URI, r.kind(method))
+// ofResource returns the scopes of a URI: its own, or else those of all templates that
+// it may be of, because only the server knows which of them serves it.
+func (r *Resource) ofResource(uri string) []string {
+	needed, ok := r.opts.Resources[uri]
+	if ok {
+		return needed
 	}
-	var needed []string
-	for _, uri := range p.Notifications.ResourceSubscriptions {
-		needed = oauthwire.UnionScopes(needed, r.needsOf(method, uri, r.opts.Resources))
+	for _, t := range r.templates {
+		if _, ok := t.Match(uri); ok {
+			needed = oauthwire.UnionScopes(needed, r.opts.Resources[t.Raw()])
+		}
 	}
 	return needed
 }
 
-// An about is the part of any parameters that says what a request is about.
+// An about is what most parameters say that a request is about.
 type about struct {
 	Name string `json:"name"`
 	URI  string `json:"uri"`
-	Ref  struct {
-		Name string `json:"name"`
-		URI  string `json:"uri"`
-	} `json:"ref"`
-	Notifications struct {
-		ResourceSubscriptions []string `json:"resourceSubscriptions"`
-	} `json:"notifications"`
-}
-
-// aboutOf reads parameters. What is wrong with them is said by whoever serves the
-// request.
-func aboutOf(params json.RawMessage) about {
-	var p about
-	if len(params) > 0 && ijson.Unmarshal(params, &p) != nil {
-		return about{}
-	}
-	return p
 }
 
 // maxPeek is how much of a request is read to tell what it needs.
@@ -162,7 +189,8 @@ func (r *Resource) wanted(rq *http.Request) []string {
 		return needed
 	}
 	for _, m := range messages(body) {
-		p := aboutOf(m.Params)
+		var p about
+		read(m.Params, &p)
 		name := p.Name
 		if name == "" {
 			name = p.URI

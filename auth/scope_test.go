@@ -19,7 +19,7 @@ func scoped() *auth.Options {
 		Scopes:    []string{"mcp"},
 		Tools:     map[string][]string{"write": {"files", "write"}},
 		Prompts:   map[string][]string{"draft": {"write"}},
-		Resources: map[string][]string{"file:///a": {"files"}},
+		Resources: map[string][]string{"file:///a": {"files"}, "db://{table}": {"tables"}, "db://open": nil},
 		Needs: func(method, name string) []string {
 			if strings.HasPrefix(name, "file:///vault/") {
 				return []string{"vault"}
@@ -81,6 +81,22 @@ func TestScopes(t *testing.T) {
 			"mcp", "subscriptions/listen", `"notifications":{"resourceSubscriptions":["x:y","file:///a","file:///vault/b"]}`,
 			list("mcp", "files", "vault"),
 		},
+		"template":             {"mcp", "resources/read", `"uri":"db://users"`, list("mcp", "tables")},
+		"template, in escapes": {"mcp", "resources/read", `"uri":"db://us%65rs"`, list("mcp", "tables")},
+		"template, not of it":  {"mcp", "resources/read", `"uri":"db://open"`, nil},
+		"template itself":      {"mcp", "completion/complete", `"ref":{"type":"ref/resource","uri":"db://{table}"},"argument":{"name":"table","value":""}`, list("mcp", "tables")},
+		"subscription by one":  {"mcp", "resources/subscribe", `"uri":"db://users"`, list("mcp", "tables")},
+		// What a method does not have must not hide what it has.
+		"subscription, decoy":  {"mcp", "resources/subscribe", `"uri":"file:///a","ref":{"uri":"x:y"},"notifications":{"resourceSubscriptions":["x:y"]}`, list("mcp", "files")},
+		"subscription, broken": {"mcp", "resources/subscribe", `"uri":"file:///a","ref":1,"name":2,"notifications":3`, list("mcp", "files")},
+		"listening, decoy": {
+			"mcp", "subscriptions/listen", `"ref":{"uri":"x:y"},"uri":"x:y","notifications":{"resourceSubscriptions":["file:///a"]}`, list("mcp", "files"),
+		},
+		"listening, broken": {
+			"mcp", "subscriptions/listen", `"ref":1,"uri":2,"notifications":{"resourceSubscriptions":["file:///a"]}`, list("mcp", "files"),
+		},
+		"completion, decoy":     {"mcp", "completion/complete", `"ref":{"type":"ref/prompt","name":"draft","uri":"x:y"},"argument":{"name":"a","value":""}`, list("mcp", "write")},
+		"completion, broken":    {"mcp", "completion/complete", `"notifications":1,"uri":2,"ref":{"type":"ref/prompt","name":"draft"},"argument":{"name":"a","value":""}`, list("mcp", "write")},
 		"others are not named":  {"mcp other", "tools/call", `"name":"write","arguments":{}`, list("mcp", "files", "write")},
 		"not even let in":       {"files", "tools/list", ``, list("mcp", "files")},
 		"not let in, all named": {"", "tools/call", `"name":"write","arguments":{}`, list("mcp", "files", "write")},

@@ -51,7 +51,7 @@ func (c *viewCache) of(r *Resource, scopes []string) *server.View {
 }
 
 func (r *Resource) viewOf(scopes []string) *server.View {
-	shows := func(method, name string) bool { return covers(scopes, r.needsOf(method, name, r.kind(method))) }
+	shows := func(method, name string) bool { return covers(scopes, r.needsOf(method, name)) }
 	return &server.View{
 		Tool:     func(t mcp.Tool) bool { return shows(mcp.MethodToolsCall, t.Name) },
 		Prompt:   func(p mcp.Prompt) bool { return shows(mcp.MethodPromptsGet, p.Name) },

@@ -81,7 +81,7 @@ func (r *Resource) Permit(w http.ResponseWriter, rq *http.Request, method, name 
 		refuse(w, &admission.Refusal{Status: http.StatusUnauthorized, Challenges: r.challenge, Message: "an access token is needed"})
 		return false
 	}
-	needed := r.needsOf(method, name, r.kind(method))
+	needed := r.needsOf(method, name)
 	if covers(v.scopes, needed) {
 		return true
 	}
