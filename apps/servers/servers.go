@@ -19,6 +19,7 @@ import (
 // All are the servers, in the order in which they are shown.
 var All = []Builtin{
 	{Name: "everything", Usage: "[stdio|sse|streamableHttp]", Short: "one of each feature of the protocol, to try clients with", Flags: everythingFlags},
+	{Name: "fetch", Short: "get pages of the web as Markdown", Flags: fetchFlags, Offer: always},
 	{Name: "files", Usage: "[DIR...]", Short: "read, search and change the files of a folder", Flags: filesFlags, Offer: offerFiles},
 	{Name: "git", Usage: "[REPOSITORY...]", Short: "look at git repositories, and commit in them", Flags: gitFlags, Offer: offerGit},
 	{Name: "memory", Short: "remember a knowledge graph from one conversation to the next", Flags: memoryFlags, Offer: offerMemory},
