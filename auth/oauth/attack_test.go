@@ -120,6 +120,35 @@ func TestCodeInjection(t *testing.T) {
 	}
 }
 
+// TestMixUpAtOrigin has a server that names nobody and whose metadata pretends to be
+// that of a good issuer, but for the token endpoint: the answer is from the good one.
+func TestMixUpAtOrigin(t *testing.T) {
+	t.Parallel()
+	mcptest.Proves(t, "AUTH-ISS-COMPARE", "AUTH-ISS-RECORD")
+	for name, page := range map[string]string{"its page": asURL + "/authorize", "a page that leads there": "https://mcp.example/authorize"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			good, evil := w.issuer(asURL), w.issuer("https://mcp.example")
+			evil.meta["issuer"], evil.meta["authorization_endpoint"] = asURL, page
+			rs := w.resource(mcpURL, evil)
+			rs.header, rs.meta = false, nil
+			o := &origin{is: evil, rs: rs}
+			w.serve("mcp.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/authorize" {
+					good.ServeHTTP(rw, r)
+					return
+				}
+				o.ServeHTTP(rw, r)
+			}))
+			_, _ = send(t, w.client(nil), mcpURL, "x")
+			if len(evil.forms) > 0 {
+				t.Errorf("the evil server has got %v", evil.forms)
+			}
+		})
+	}
+}
+
 // TestMixUp has two issuers behind two servers. The evil one sends its user on to the
 // good one; the good one's answer must not be taken for its own.
 func TestMixUp(t *testing.T) {

@@ -172,8 +172,10 @@ func checkMetadata(m *oauthwire.ServerMetadata, issuer string) error {
 
 // originServer is the scheme of the oldest revision with authorization, for endpoints
 // that name nobody: the origin of the endpoint is the authorization server, described
-// by its metadata or by the default paths. Whatever issuer the metadata has, what is
-// obtained is kept by the origin, so that it cannot pass for somebody else's.
+// by its metadata or by the default paths. Metadata with an issuer elsewhere is only a
+// hint: who that is, the issuer says itself, or else the endpoint could have its answers
+// sent to a token endpoint of its own (mix-up). What is obtained is kept by the origin
+// in any case, so that it cannot pass for somebody else's.
 func (s *session) originServer(ctx context.Context, a *authority, header http.Header) error {
 	issuer, defaults := oauthwire.OriginServer(s.endpoint)
 	u, err := oauthwire.ParseIssuer(issuer)
@@ -191,6 +193,10 @@ func (s *session) originServer(ctx context.Context, a *authority, header http.He
 	}
 	if err != nil {
 		return fail("discover", issuer, err)
+	}
+	if named, err := url.Parse(m.Issuer); err != nil || !oauthwire.SameOrigin(named, u) {
+		a.meta, err = s.serverMetadata(ctx, m.Issuer, header)
+		return err
 	}
 	if m.CodeChallengeMethods == nil {
 		m.CodeChallengeMethods = defaults.CodeChallengeMethods // announcing them came later

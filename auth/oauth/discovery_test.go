@@ -135,6 +135,7 @@ func TestOrigin(t *testing.T) {
 			rs.header, rs.meta = false, nil
 			o := &origin{is: is, rs: rs}
 			w.serve("mcp.example", o)
+			w.serve("front.example", is)
 			c := w.client(nil)
 			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, mcpURL, strings.NewReader("x"))
 			r.Header.Set("Mcp-Protocol-Version", "2025-03-26")
