@@ -82,12 +82,12 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// narrower returns the scopes asked for, which must be among those there are; all of
-// them when none are asked for.
+// narrower returns the scopes asked for, which must be among those there are; when none
+// are asked for, all of them that the client may have.
 func (s *Server) narrower(rq *tokenRequest, have string) ([]string, error) {
 	all, asked := oauthwire.Scopes(have), oauthwire.Scopes(rq.form.Get("scope"))
 	if len(asked) == 0 {
-		return withoutUsers(all), nil
+		return withoutUsers(slices.DeleteFunc(all, func(scope string) bool { return !rq.client.may(scope) })), nil
 	}
 	if slices.ContainsFunc(asked, func(scope string) bool { return !slices.Contains(all, scope) || !rq.client.may(scope) }) {
 		return nil, refuse(oauthwire.ErrorInvalidScope, "the subject_token does not have all of these scopes, or the client may not")

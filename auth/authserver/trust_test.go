@@ -205,6 +205,30 @@ func TestExchange(t *testing.T) {
 	b.wantError(ask(), 400, "invalid_grant")
 }
 
+// TestExchangeScopes has a client that may have less than its caller.
+func TestExchangeScopes(t *testing.T) {
+	t.Parallel()
+	const other = "https://mcp.example/other"
+	b := start(t, func(o *authserver.Options) {
+		for i := range o.Clients {
+			if o.Clients[i].ID == "api" {
+				o.Clients[i].Scopes = []string{"read"}
+			}
+		}
+	})
+	access, _ := b.tokens(b.login("app", "scope", "read write"))
+	ask := func(scope ...string) reply {
+		return b.token(tokenExchange, append([]string{
+			"client_id", "api", "client_secret", confided, "subject_token", access, "subject_token_type", typeOf + "access_token", "resource", other,
+		}, scope...)...)
+	}
+	b.wantError(ask("scope", "read write"), 400, "invalid_scope")
+	exchanged, _ := b.tokens(ask())
+	if granted := b.verify(exchanged, "at+jwt"); granted["scope"] != "read" {
+		t.Errorf("without a scope: granted %v, want read, the most that the client may have", granted["scope"])
+	}
+}
+
 // TestEnterprise goes the whole way of enterprise-managed authorization between two
 // servers: one is the identity provider, the other one takes its word.
 func TestEnterprise(t *testing.T) {
