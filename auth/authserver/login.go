@@ -28,7 +28,10 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) (User, bool) {
 }
 
 // passphraseView is what the page that asks for the passphrase shows.
-type passphraseView struct{ Problem string }
+type passphraseView struct {
+	Host    string // of this server
+	Problem string // with the passphrase before; empty for the first
+}
 
 func (s *Server) passphraseLogin(w http.ResponseWriter, r *http.Request) (User, bool) {
 	var until int64
@@ -38,17 +41,17 @@ func (s *Server) passphraseLogin(w http.ResponseWriter, r *http.Request) (User, 
 		}
 	}
 	if r.Method != http.MethodPost || !r.PostForm.Has("passphrase") {
-		s.show(w, http.StatusOK, passphrasePage, passphraseView{})
+		s.show(w, http.StatusOK, passphrasePage, passphraseView{Host: s.issuer.Host})
 		return User{}, false
 	}
 	if !s.guesses.allow() {
 		w.Header().Set("Retry-After", "30")
-		s.show(w, http.StatusTooManyRequests, passphrasePage, passphraseView{"There were too many guesses. Wait half a minute."})
+		s.show(w, http.StatusTooManyRequests, passphrasePage, passphraseView{s.issuer.Host, "There were too many guesses. Wait half a minute, then try again."})
 		return User{}, false
 	}
 	if !sameSecret(r.PostForm.Get("passphrase"), s.opts.Passphrase) {
 		s.log.WarnContext(r.Context(), "authorization server: a wrong passphrase was given", "from", r.RemoteAddr)
-		s.show(w, http.StatusForbidden, passphrasePage, passphraseView{"That is not the passphrase."})
+		s.show(w, http.StatusForbidden, passphrasePage, passphraseView{s.issuer.Host, "That is not the passphrase. Try again."})
 		return User{}, false
 	}
 	value, err := s.vault.seal(loginSeal, time.Now().Add(loginLife).Unix())

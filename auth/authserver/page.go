@@ -11,17 +11,18 @@ import (
 // style is that of all pages. It is allowed by its hash; nothing else may be loaded
 // or run.
 const style = `
-:root{color-scheme:light dark;--line:#8886;--accent:#0b57d0;--on:#fff}
-@media (prefers-color-scheme:dark){:root{--accent:#a8c7fa;--on:#062e6f}}
-body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:0 auto;padding:2rem 1rem}
+:root{color-scheme:light dark;--line:#8886;--edge:#767676;--accent:#0b57d0;--on:#fff;--warn:#b3261e}
+@media (prefers-color-scheme:dark){:root{--edge:#8e8e8e;--accent:#a8c7fa;--on:#062e6f;--warn:#f2b8b5}}
+body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:0 auto;padding:2rem 1rem;overflow-wrap:anywhere}
 h1{font-size:1.5rem;line-height:1.25}
 ul,dl{border:1px solid var(--line);border-radius:.5rem;padding:.75rem 1rem;margin:1rem 0}
 ul{padding-left:2rem}
 dt{font-size:.875rem;opacity:.8}
-dd{margin:0 0 .5rem;overflow-wrap:anywhere;font-weight:600}
-.note{border-left:.25rem solid #b3261e;padding-left:.75rem}
+dd{margin:0 0 .5rem;font-weight:600}
+dd:last-child{margin:0}
+.note{border-left:.25rem solid var(--warn);padding-left:.75rem}
 label{display:block;font-weight:600}
-input{font:inherit;width:100%;box-sizing:border-box;padding:.5rem;margin:.25rem 0 1rem;border:1px solid var(--line);border-radius:.25rem}
+input{font:inherit;width:100%;box-sizing:border-box;padding:.5rem;margin:.25rem 0 1rem;border:1px solid var(--edge);border-radius:.25rem}
 button{font:inherit;padding:.5rem 1.25rem;margin:0 .5rem .5rem 0;border:1px solid var(--accent);border-radius:.25rem;background:transparent;color:inherit;cursor:pointer}
 button.main{background:var(--accent);color:var(--on)}
 :focus-visible{outline:.2rem solid var(--accent);outline-offset:.15rem}
@@ -60,7 +61,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 {{define "consent"}}{{template "head" "Allow access?"}}
 <p><strong>{{.Client}}</strong> wants to use <strong>{{.Resource}}</strong> in your name.</p>
 {{if .Verified}}<p>The application is described by <strong>{{.Verified}}</strong>. Its name is what that site says.</p>
-{{else}}<p>Its name is what the application says; nobody has checked it.</p>{{end}}
+{{else}}<p>The application has chosen this name itself; nobody has checked it.</p>{{end}}
 {{if .Scopes}}<p id="scopes">It wants to:</p>
 <ul aria-labelledby="scopes">{{range .Scopes}}
 <li>{{.}}</li>{{end}}
@@ -69,7 +70,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 {{if .Provider}}<dt>You sign in at</dt><dd>{{.Provider}}</dd>{{else}}<dt>You are signed in as</dt><dd>{{.User}}</dd>{{end}}
 <dt>Afterwards you go to</dt><dd>{{.Redirect}}</dd>
 </dl>
-{{if .Offline}}<p>It keeps access until you revoke it or the access expires.</p>{{end}}
+{{if .Offline}}<p>The application keeps access until you revoke it or the access expires.</p>{{end}}
 {{if .Local}}<p class="note" role="note">The answer goes to a program on this device, and it is not certain which one that is.
 Allow access only if you have just started this yourself.</p>{{end}}
 <form method="post">
@@ -80,13 +81,13 @@ Allow access only if you have just started this yourself.</p>{{end}}
 {{template "foot"}}{{end}}
 
 {{define "passphrase"}}{{template "head" "Sign in"}}
-{{if .Problem}}<p class="note" role="alert">{{.Problem}}</p>{{end}}
+<p id="help">An application wants to use <strong>{{.Host}}</strong>. Sign in with the passphrase of this server; whoever has started it knows it.</p>
+{{if .Problem}}<p id="problem" class="note" role="alert">{{.Problem}}</p>{{end}}
 <form method="post">
 <label for="passphrase">Passphrase</label>
-<input id="passphrase" name="passphrase" type="password" autocomplete="current-password" required autofocus>
+<input id="passphrase" name="passphrase" type="password" autocomplete="current-password" required autofocus aria-describedby="{{if .Problem}}problem {{end}}help">
 <button type="submit" class="main">Sign in</button>
 </form>
-<p>Whoever started this server knows it.</p>
 {{template "foot"}}{{end}}
 
 {{define "error"}}{{template "head" "This did not work"}}

@@ -162,13 +162,13 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, rq *http.Request) {
 	mine := r.mine
 	r.mu.Unlock()
 	if err != nil || mine == nil || !mine(q) {
-		r.page(w, http.StatusBadRequest, "Nothing happened", "This page does not belong to a login that "+r.program+" has begun.")
+		r.page(w, http.StatusBadRequest, "Nothing happened", "This page does not belong to a login that "+r.program+" has begun. You can close it.")
 		return
 	}
 	select {
 	case r.answers <- q:
 	default:
-		r.page(w, http.StatusConflict, "Nothing happened", "This login was answered before.")
+		r.page(w, http.StatusConflict, "Nothing happened", "This login was answered before. You can close this page.")
 		return
 	}
 	select {
@@ -176,14 +176,19 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, rq *http.Request) {
 	case <-rq.Context().Done():
 		return
 	}
-	if r.outcome != nil {
-		r.page(w, http.StatusOK, "Not logged in", r.program+" could not log in: "+oauthwire.Printable(r.outcome.Error(), 500))
-		return
+	switch {
+	case r.outcome == nil:
+		r.page(w, http.StatusOK, "Logged in", r.program+" is logged in. You can close this page.")
+	case codeOf(r.outcome) == oauthwire.ErrorAccessDenied:
+		r.page(w, http.StatusOK, "Not logged in", "Access was denied, so "+r.program+" is not logged in. You can close this page.")
+	default:
+		r.page(w, http.StatusOK, "Not logged in", r.program+" could not log in. You can close this page.",
+			oauthwire.Printable(r.outcome.Error(), 500))
 	}
-	r.page(w, http.StatusOK, "Logged in", r.program+" is logged in. You can close this page.")
 }
 
-const pageStyle = "body{font:1.1em/1.5 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1em}"
+const pageStyle = "body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:0 auto;padding:2rem 1rem;overflow-wrap:anywhere}" +
+	"h1{font-size:1.5rem;line-height:1.25}"
 
 var (
 	pageHash     = sha256.Sum256([]byte(pageStyle))
@@ -191,16 +196,18 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{{.Title}}</title>
 <style>` + pageStyle + `</style>
-<h1>{{.Title}}</h1>
-<p>{{.Text}}</p>
+<main>
+<h1>{{.Title}}</h1>{{range .Texts}}
+<p>{{.}}</p>{{end}}
+</main>
 `))
 )
 
-func (r *receiver) page(w http.ResponseWriter, status int, title, text string) {
+func (r *receiver) page(w http.ResponseWriter, status int, title string, texts ...string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", pagePolicy)
@@ -208,5 +215,8 @@ func (r *receiver) page(w http.ResponseWriter, status int, title, text string) {
 	h.Set("Referrer-Policy", "no-referrer") // the code is in the URL
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_ = pageTemplate.Execute(w, struct{ Title, Text string }{title, text})
+	_ = pageTemplate.Execute(w, struct {
+		Title string
+		Texts []string
+	}{title, texts})
 }
