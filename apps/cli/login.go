@@ -30,6 +30,9 @@ const (
 // secretVariable has the secret of a client that is registered.
 const secretVariable = "FERRY_CLIENT_SECRET"
 
+// accessDenied is the code of the error when the user or the server has said no.
+const accessDenied = "access_denied"
+
 // maxSecret bounds what is read as a secret.
 const maxSecret = 4096
 
@@ -135,6 +138,9 @@ func (p *program) loginFailed(ctx context.Context, a *account, err error, f *log
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("nobody has logged in within %v", f.timeout)
 		return &loginError{name: a.called(), command: p.loginCommand(a.called(), nil), err: err, text: err.Error()}
+	}
+	if e, ok := errors.AsType[*oauth.Error](err); ok && e.Code == accessDenied {
+		return &loginError{name: a.called(), err: err, text: "access to " + a.called() + " was denied, so you are not logged in (" + e.Err.Error() + ")"}
 	}
 	return &loginError{name: a.called(), err: err, text: "log in at " + a.called() + ": " + err.Error()}
 }
