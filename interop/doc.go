@@ -7,7 +7,8 @@
 // The tests need node and the packages of package.json, so they skip unless
 // FERRY_INTEROP=1 is set; scripts/interop.sh, which "make interop" calls, installs
 // the packages and sets it. What they find is written down in docs/interop.md,
-// which a whole run compares with its results; go test -update writes it anew.
+// which a whole run compares with its results; go test -update writes it anew. One
+// more needs Chromium: the login of ferry in a browser, which skips without.
 //
 // A server of these tests, whoever has made it, offers what everything offers. A
 // client, whoever has made it, goes through all of it and reports what it saw, one

@@ -17,6 +17,10 @@ if ! cmp -s package-lock.json node_modules/.installed; then
 	cp package-lock.json node_modules/.installed
 fi
 
+if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null && ! command -v google-chrome >/dev/null; then
+	echo "interop: the test of logging in with a browser is skipped, there is no Chromium (on Debian: apt-get install --no-install-recommends chromium)" >&2
+fi
+
 export FERRY_INTEROP=1
 status=0
 echo "-- interop: go test ."
