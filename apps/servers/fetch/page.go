@@ -29,8 +29,9 @@ type Limits struct {
 	Redirects int           // that are followed; 5
 }
 
-// maxNodes is how many elements and texts a page may have to be converted.
-const maxNodes = 200_000
+// maxNodes is how many elements and texts a page may have to be converted: the
+// conversion cannot be interrupted, and some pages of 200,000 take a minute.
+const maxNodes = 50_000
 
 // A document is a page that can be shown: a text, or something attached.
 type document struct {
