@@ -3,6 +3,7 @@ package oauth_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -364,4 +365,24 @@ func TestSecretsAreHidden(t *testing.T) {
 			t.Errorf("shows secrets, or nothing at all:\n%s", all)
 		}
 	})
+}
+
+// TestManyScopes has a server that asks for more scopes than anybody can compare with
+// each other.
+func TestManyScopes(t *testing.T) {
+	t.Parallel()
+	var scopes strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&scopes, "%x ", i)
+	}
+	w := newWorld(t)
+	w.serve("mcp.example", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+scopes.String()+`"`)
+		rw.WriteHeader(http.StatusForbidden)
+	}))
+	_, err := send(t, w.client(&oauth.Options{Unattended: true}), mcpURL, "x")
+	var e *oauth.Error
+	if !errors.As(err, &e) || !errors.Is(err, oauth.ErrLoginRequired) || len(e.Scopes) > 1000 {
+		t.Errorf("error %.200v, want that a login is required, with at most 1000 scopes", err)
+	}
 }

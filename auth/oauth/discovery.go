@@ -35,7 +35,8 @@ func (s *session) discover(ctx context.Context, n *need) (*authority, error) {
 	}
 	a := &authority{resource: endpointOf(s.endpoint), dpop: s.c.opts.DPoP || n.challenge.Is(oauthwire.SchemeDPoP)}
 	if prm != nil {
-		a.resource, a.scopes, a.dpop = prm.Resource, prm.ScopesSupported, a.dpop || prm.DPoPBoundTokens
+		a.resource, a.dpop = prm.Resource, a.dpop || prm.DPoPBoundTokens
+		a.scopes = prm.ScopesSupported[:min(len(prm.ScopesSupported), oauthwire.MaxScopes)]
 	}
 	switch {
 	case prm != nil && len(prm.AuthorizationServers) > 0:

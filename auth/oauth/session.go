@@ -25,7 +25,7 @@ type session struct {
 	loaded bool        // the store was asked
 	flight *flight     // nil: none
 	failed *failure    // nil: the last flight went well
-	steps  map[string]bool
+	steps  map[stepHash]bool
 }
 
 // A need is why a token is wanted.

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -29,8 +30,12 @@ type progress struct {
 	renewed bool // a refused token was replaced
 	anew    bool // a token was obtained anew
 	nonce   bool // a nonce was used that the server has asked for
-	steps   []string
+	steps   []stepHash
 }
+
+// A stepHash stands for the scopes that an operation was refused for, which the server
+// can make as long as it likes.
+type stepHash [sha256.Size]byte
 
 // roundTrip sends a request with the endpoint's token, and gets one when there is
 // none or it does not suffice. An answer that cannot be helped is returned as it is.
@@ -197,14 +202,14 @@ func (s *session) stepUp(r *http.Request, n *need, p *progress) bool {
 		return false
 	}
 	sorted := slices.Sorted(slices.Values(n.scopes))
-	step := strings.Join(append(sorted, r.Method, r.Header.Get(httpwire.HeaderMethod), r.Header.Get(httpwire.HeaderName)), "\n")
+	step := sha256.Sum256([]byte(strings.Join(append(sorted, r.Method, r.Header.Get(httpwire.HeaderMethod), r.Header.Get(httpwire.HeaderName)), "\n")))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.steps[step] {
 		return false
 	}
 	if s.steps == nil || len(s.steps) >= maxStepMemory {
-		s.steps = map[string]bool{}
+		s.steps = map[stepHash]bool{}
 	}
 	s.steps[step] = true
 	p.steps = append(p.steps, step)
@@ -212,7 +217,7 @@ func (s *session) stepUp(r *http.Request, n *need, p *progress) bool {
 }
 
 // stepped forgets steps that have helped.
-func (s *session) stepped(res *http.Response, steps []string) {
+func (s *session) stepped(res *http.Response, steps []stepHash) {
 	if len(steps) == 0 || res.StatusCode/100 != 2 {
 		return
 	}

@@ -5,11 +5,18 @@ import (
 	"strings"
 )
 
-// Scopes returns the scopes in a scope parameter, each once, in their order. What
-// is not a scope is left out (OAuth 2.1, section 1.4.1).
+// MaxScopes is how many scopes of a peer are looked at: more are for nobody to decide
+// about, but would take long to compare.
+const MaxScopes = 1000
+
+// Scopes returns the scopes in a scope parameter, each once, in their order, and at most
+// MaxScopes. What is not a scope is left out (OAuth 2.1, section 1.4.1).
 func Scopes(parameter string) []string {
 	var out []string
 	for scope := range strings.FieldsSeq(parameter) {
+		if len(out) == MaxScopes {
+			break
+		}
 		if ValidScope(scope) && !slices.Contains(out, scope) {
 			out = append(out, scope)
 		}
