@@ -137,6 +137,7 @@ type Server struct {
 	proofs    dpop.Replays
 	guesses   throttle // of the passphrase
 	newcomers throttle // of registration
+	leaving   throttle // of users who go to the provider, each of whom is remembered
 	cross     *http.CrossOriginProtection
 }
 
@@ -160,7 +161,8 @@ func New(opts Options) (*Server, error) {
 		log:    cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		scopes: map[string]Scope{}, clients: map[string]*client{}, trusted: map[string]*trust{},
 		guesses: throttle{burst: 5, every: 10 * time.Second}, newcomers: throttle{burst: 30, every: 2 * time.Second},
-		cross: http.NewCrossOriginProtection(),
+		leaving: throttle{burst: 100, every: time.Second},
+		cross:   http.NewCrossOriginProtection(),
 	}
 	if s.vault, err = newVault(opts.Key, opts.Store); err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)

@@ -47,8 +47,15 @@ func challengeOf(verifier string) string {
 }
 
 // delegate sends a user who has agreed to the provider. Nothing was kept before, and
-// the browser had no cookie to come back with.
+// the browser had no cookie to come back with. Anybody can come this far, so there is a
+// limit: or else the store would fill up for everybody.
 func (s *Server) delegate(w http.ResponseWriter, r *http.Request, a *authorization) {
+	if !s.leaving.allow() {
+		s.sendError(w, r, a, &failure{http.StatusServiceUnavailable, oauthwire.Error{
+			Code: oauthwire.ErrorTemporarilyUnavailable, Description: "too many users sign in now",
+		}})
+		return
+	}
 	d := &delegation{
 		State: rand.Text(), Browser: rand.Text(), Query: r.URL.RawQuery, Verifier: rand.Text() + rand.Text(), Nonce: rand.Text(),
 	}

@@ -347,3 +347,26 @@ func TestUpstreamUsers(t *testing.T) {
 		t.Errorf("got %v, want access_denied", got)
 	}
 }
+
+// TestManyDelegations has somebody without a login begin one after the other: each has
+// to be remembered, and there must be room left for others.
+func TestManyDelegations(t *testing.T) {
+	t.Parallel()
+	store := authserver.NewMemory(2000)
+	p := startPair(t, func(down, _ *authserver.Options) { down.Store = store })
+	_, challenge := newPair()
+	q := request("own", callback, challenge, "scope", "read")
+	for range 2000 {
+		got := newBrowser(t, p.issuer).get(p.issuer + "/authorize?" + q.Encode())
+		if got.status != http.StatusSeeOther {
+			t.Fatalf("status %d", got.status)
+		}
+		if mustURL(t, got.header.Get("Location")).Query().Get("error") != "" {
+			break
+		}
+	}
+	err := store.Update(t.Context(), "another", func([]byte) ([]byte, time.Time, error) { return []byte("x"), time.Time{}, nil })
+	if err != nil {
+		t.Errorf("nothing else can be kept: %v", err)
+	}
+}
