@@ -163,8 +163,9 @@ func (s *session) visit(ctx context.Context, back *receiver, p *pending, id *ide
 			q, err = queryOf(redirected, p.redirect)
 		}
 	} else {
+		back.expect(p.mine)
 		if err = s.c.opts.Open(ctx, page); err == nil {
-			q, err = back.wait(ctx, p.mine)
+			q, err = back.wait(ctx)
 		}
 	}
 	var code string

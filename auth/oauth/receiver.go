@@ -31,7 +31,7 @@ type receiver struct {
 	outcome error
 
 	mu   sync.Mutex
-	mine func(url.Values) bool // set while waiting
+	mine func(url.Values) bool // nil before anything is expected
 }
 
 // listen makes ready to receive the browser, if possible at the port that our client
@@ -111,11 +111,16 @@ func (r *receiver) serve(u *url.URL, listeners []net.Listener) {
 	}
 }
 
-// wait returns the parameters of the first answer that is mine.
-func (r *receiver) wait(ctx context.Context, mine func(url.Values) bool) (url.Values, error) {
+// expect takes the first answer that is mine from now on. It comes before the page is
+// shown, because a browser that has nothing to ask the user is back at once.
+func (r *receiver) expect(mine func(url.Values) bool) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.mine = mine
-	r.mu.Unlock()
+}
+
+// wait returns the parameters of the answer.
+func (r *receiver) wait(ctx context.Context) (url.Values, error) {
 	select {
 	case q := <-r.answers:
 		return q, nil

@@ -3,11 +3,13 @@ package oauth_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrymcp/ferry/auth/oauth"
 	"github.com/ferrymcp/ferry/mcptest"
@@ -208,5 +210,35 @@ func TestOptions(t *testing.T) {
 	}
 	if _, err := oauth.New(nil); err != nil {
 		t.Errorf("no options: %v", err)
+	}
+}
+
+// TestReceiverIsReadyFirst has a browser that is back before Open has returned, as
+// where the user is signed in and nobody has to agree.
+func TestReceiverIsReadyFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.resource(mcpURL, w.issuer(asURL))
+	shown := make(chan page, 1)
+	c := w.local(func(ctx context.Context, at string) error {
+		to, err := w.visit(ctx, &oauth.AuthorizationRequest{URL: at})
+		if err != nil {
+			return err
+		}
+		u, _ := url.Parse(to)
+		go func() { shown <- get(t, http.MethodGet, to, u.Host) }()
+		select {
+		case early := <-shown:
+			t.Errorf("page %d before the login is over:\n%s", early.status, early.text)
+			return errors.New("refused")
+		case <-time.After(100 * time.Millisecond):
+			return nil
+		}
+	}, oauth.Options{})
+	if _, err := send(t, c, mcpURL, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-shown; got.status != http.StatusOK || !strings.Contains(got.text, "<h1>Logged in</h1>") {
+		t.Errorf("page %d:\n%s", got.status, got.text)
 	}
 }
