@@ -328,6 +328,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add(proofOf(f, key, target), target.URL)
 	f.Add("a.b.c", "https://x/%zz")
 	f.Add("", "http://[::1]:80")
+	f.Add("", "http://:")
 	f.Fuzz(func(t *testing.T, proof, url string) {
 		rq := dpop.Request{Method: "POST", URL: url}
 		if made, err := key.Proof(rq); err == nil {

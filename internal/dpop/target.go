@@ -10,7 +10,7 @@ import (
 // RFC 3986, sections 6.2.2 and 6.2.3, without query and fragment.
 func canonical(raw string) (string, error) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" {
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Opaque != "" {
 		return "", errors.New("the URL is not one of an HTTP request")
 	}
 	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
