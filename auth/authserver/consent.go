@@ -75,7 +75,8 @@ func (s *Server) setCookie(w http.ResponseWriter, name, value string, life time.
 // consentView is what the consent page shows.
 type consentView struct {
 	Client   string
-	Verified string // the host that vouches for the name; empty if nobody does
+	Known    bool   // the operator has configured the client
+	Verified string // the host that vouches for the name; empty if none does
 	User     string
 	Provider string // who signs the user in afterwards; empty if that has happened
 	Resource string
@@ -102,6 +103,7 @@ func (s *Server) askConsent(w http.ResponseWriter, r *http.Request, a *authoriza
 	}
 	view := consentView{
 		Client:   cmp.Or(oauthwire.Printable(a.client.name, maxName), "An application without a name"),
+		Known:    a.client.origin == configured,
 		User:     cmp.Or(user.Name, user.Subject),
 		Provider: s.providerName(),
 		Resource: a.resource,

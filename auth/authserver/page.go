@@ -61,7 +61,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 {{define "consent"}}{{template "head" "Allow access?"}}
 <p><strong>{{.Client}}</strong> wants to use <strong>{{.Resource}}</strong> in your name.</p>
 {{if .Verified}}<p>The application is described by <strong>{{.Verified}}</strong>. Its name is what that site says.</p>
-{{else}}<p>The application has chosen this name itself; nobody has checked it.</p>{{end}}
+{{else if not .Known}}<p>The application has chosen this name itself; nobody has checked it.</p>{{end}}
 {{if .Scopes}}<p id="scopes">It wants to:</p>
 <ul aria-labelledby="scopes">{{range .Scopes}}
 <li>{{.}}</li>{{end}}

@@ -129,7 +129,7 @@ func TestOpenRedirect(t *testing.T) {
 	}
 	// On this device, the user is warned.
 	id = b.register(`{"client_name":"Local app","redirect_uris":["`+callback+`"],"token_endpoint_auth_method":"none"}`).member(t, "client_id")
-	if page := b.get(b.issuer + "/authorize?" + request(id, callback, challenge).Encode()); !strings.Contains(page.body, "program on this device") {
+	if page := b.get(b.issuer + "/authorize?" + request(id, callback, challenge).Encode()); !strings.Contains(page.body, "program on this device") || !strings.Contains(page.body, "nobody has checked it") {
 		t.Errorf("got %s, want a warning about programs on this device", page.body)
 	}
 }
